@@ -1,1 +1,6 @@
-//! placeholder
+//! The stage, the world, the invariants and the explorer: real frames against a real engine, under a clock and an order that
+//! this crate owns.
+
+pub mod history;
+pub mod invariants;
+pub mod view;
