@@ -3,6 +3,14 @@
 //! The format is strict. An unknown key, a missing header or a time out of order is an error that names file, line and
 //! expectation, because a capture that is read differently from how it was written proves nothing.
 
+mod error;
+mod read;
+mod write;
+
+pub use error::FormatError;
+pub use read::parse;
+pub use write::write;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -83,7 +91,7 @@ pub struct Entry {
     pub from: From,
     /// What happened.
     pub what: What,
-    /// A name for it: derived at import (`task_started#1`, `result#2`) or given by hand.
+    /// A name given by hand (`fork-started`). Derived names (`task_started#1`) are not stored: see [`Capture::labels`].
     pub label: Option<String>,
 }
 
@@ -92,7 +100,7 @@ pub struct Entry {
 pub enum What {
     /// One JSON record on stdin or stdout.
     Frame(Value),
-    /// A line that is no JSON, as it stood (without its line end).
+    /// A line that is no JSON, as it stood (without its line end). Diagnostics on stderr are not captured.
     Raw(String),
     /// One end of a pipe was closed: the host closed stdin, or the CLI's stdout ended, or a write to stdin broke.
     Close(Stream),
@@ -112,6 +120,38 @@ pub enum Stream {
     Stdout,
     /// CLI to host: diagnostics.
     Stderr,
+}
+
+impl From {
+    /// The word used in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            From::Host => "host",
+            From::Cli => "cli",
+            From::World => "world",
+        }
+    }
+}
+
+impl What {
+    /// The frame, if this is one.
+    pub fn frame(&self) -> Option<&Value> {
+        match self {
+            What::Frame(frame) => Some(frame),
+            _ => None,
+        }
+    }
+
+    /// The key that this kind has in the file.
+    pub fn key(&self) -> &'static str {
+        match self {
+            What::Frame(_) => "frame",
+            What::Raw(_) => "raw",
+            What::Close(_) => "close",
+            What::Signal(_) => "signal",
+            What::Exit(_) => "exit",
+        }
+    }
 }
 
 /// How a process ended. Exactly one of the two is set.

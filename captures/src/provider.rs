@@ -51,3 +51,38 @@ impl FromStr for Provider {
 #[derive(Debug, thiserror::Error)]
 #[error("unknown provider `{0}`: expected one of claude, codex, opencode, pi")]
 pub struct UnknownProvider(pub String);
+
+/// A version that sorts by its numbers: 2.1.99 before 2.1.310. Equal only if the texts are equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionKey(String);
+
+impl VersionKey {
+    /// The key of a version as the CLI prints it.
+    pub fn new(version: &str) -> Self {
+        VersionKey(version.to_owned())
+    }
+
+    /// The version as the CLI prints it.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u64> {
+        let release = self.0.split(['-', '+']).next().unwrap_or_default();
+        release.split('.').map(|part| part.parse().unwrap_or(0))
+    }
+}
+
+impl Ord for VersionKey {
+    /// By the numbers of the release; a pre-release (`1.0.0-rc1`) before its release; what is left by text.
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let released = |key: &Self| !key.0.contains('-');
+        self.numbers().cmp(other.numbers()).then_with(|| released(self).cmp(&released(other))).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for VersionKey {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
