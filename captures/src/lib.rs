@@ -5,7 +5,10 @@
 
 pub mod catalog;
 pub mod format;
+pub mod ids;
 pub mod import;
 pub mod labels;
 pub mod provider;
 pub mod races;
+pub mod summary;
+pub mod verify;

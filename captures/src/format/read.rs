@@ -55,11 +55,11 @@ pub fn parse(file: &str, text: &str) -> Result<Capture, FormatError> {
     let mut labels: BTreeMap<String, usize> = BTreeMap::new();
     for (number, line) in lines {
         let entry = entry(line, entries.last().map(|last| last.at_ms)).map_err(at(number))?;
-        if let Some(label) = &entry.label {
-            if let Some(before) = labels.insert(label.clone(), number) {
-                let problem = format!("label `{label}` stands on line {before} already: expected each label once");
-                return Err(at(number)((problem, "give one of the two another name".to_owned())));
-            }
+        if let Some(label) = &entry.label
+            && let Some(before) = labels.insert(label.clone(), number)
+        {
+            let problem = format!("label `{label}` stands on line {before} already: expected each label once");
+            return Err(at(number)((problem, "give one of the two another name".to_owned())));
         }
         entries.push(entry);
     }
