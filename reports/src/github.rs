@@ -1,4 +1,6 @@
-//! The report for a pull request: GitHub workflow commands, an annotation per failing run and one with the figures.
+//! The report for a pull request: GitHub workflow commands, one with the figures and one per failing run.
+//!
+//! The figures come first: GitHub shows the first ten errors of a step and drops the rest.
 
 use crate::model::{Stale, SuiteReport};
 use crate::reason::{reason, stale_reason, word};
@@ -7,11 +9,10 @@ use crate::sentence;
 
 /// One command a line; every line starts with `::`.
 pub fn render(report: &SuiteReport) -> String {
-    let mut text: String = report.failing().map(failure).chain(report.stale.iter().map(stale)).collect();
     let failed = report.failing().next().is_some() || !report.stale.is_empty() || report.results.is_empty();
     let level = if failed { "error" } else { "notice" };
-    text.push_str(&command(level, &[("title", &report.engine)], &sentence::closing(report)));
-    text
+    let figures = command(level, &[("title", &report.engine)], &sentence::closing(report));
+    std::iter::once(figures).chain(report.failing().map(failure)).chain(report.stale.iter().map(stale)).collect()
 }
 
 fn failure(run: &RunResult) -> String {

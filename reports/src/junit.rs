@@ -12,6 +12,7 @@ use crate::human::{self, Options};
 use crate::model::{Stale, SuiteReport};
 use crate::reason::{reason, stale_reason, word};
 use crate::run::{RECORDED_ORDER, RunResult, subject};
+use crate::text::one_line;
 use crate::verdict::{Origin, Verdict};
 
 /// The XML document, with a line break at its end.
@@ -45,7 +46,9 @@ fn case(suite: &str, run: &RunResult) -> TestCase {
     let name = if run.plan == RECORDED_ORDER { run.id.clone() } else { format!("{} [{}]", run.id, run.plan) };
     let mut case = TestCase::new(name, status(run));
     case.set_classname(suite).set_time(Duration::from_micros(run.wall_us));
-    case.add_property(("trace_hash", run.trace_hash.as_str()));
+    if !run.trace_hash.is_empty() {
+        case.add_property(("trace_hash", run.trace_hash.as_str()));
+    }
     if run.origin == Origin::Synthetic {
         case.add_property(("origin", "synthetic"));
     }
@@ -62,13 +65,16 @@ fn status(run: &RunResult) -> TestCaseStatus {
     if run.fails() {
         let kind = if run.verdict == Verdict::HarnessFault { NonSuccessKind::Error } else { NonSuccessKind::Failure };
         let mut status = TestCaseStatus::non_success(kind);
-        status.set_type(word(run)).set_message(reason(run)).set_description(human::render_run(run, &Options::default()));
+        status
+            .set_type(word(run))
+            .set_message(one_line(&reason(run)))
+            .set_description(human::render_run(run, &Options::default()));
         return status;
     }
     match &run.known {
         Some(why) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_type(word(run)).set_message(format!("{} as listed: {why}", run.verdict));
+            status.set_type(run.verdict.name()).set_message(format!("{} as listed: {}", run.verdict, one_line(why)));
             status
         }
         None => TestCaseStatus::success(),
@@ -77,7 +83,7 @@ fn status(run: &RunResult) -> TestCaseStatus {
 
 fn stale(entry: &Stale) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_type("stale-baseline").set_message(stale_reason(entry));
+    status.set_type("stale-baseline").set_message(one_line(&stale_reason(entry)));
     let name = format!("{} {}", entry.id, subject(&entry.provider, &entry.version));
     let mut case = TestCase::new(name.trim_end(), status);
     case.set_classname("baseline");

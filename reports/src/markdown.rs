@@ -5,9 +5,14 @@ use crate::model::{InvariantCount, SuiteReport};
 use crate::reason::{reason, words};
 use crate::run::{RunResult, subject};
 use crate::sentence;
+use crate::text::cut;
 
-/// Runs whose details are written: a step summary holds one mebibyte.
+/// Runs whose details are written.
 const DETAILS: usize = 25;
+/// Bytes after which no more details are written: a step summary of more than a mebibyte is thrown away whole.
+const DETAILS_END: usize = 900 * 1024;
+/// Characters of a reason in the table.
+const REASON: usize = 300;
 /// Rows of the table of failing runs.
 const ROWS: usize = 500;
 
@@ -16,10 +21,9 @@ pub fn render(report: &SuiteReport) -> String {
     let failing: Vec<&RunResult> = report.failing().collect();
     let mut page = format!("## rehearsal: {}\n\n{}\n", text(&report.engine), text(&sentence::closing(report)));
     if !failing.is_empty() {
-        let rows = failing
-            .iter()
-            .take(ROWS)
-            .map(|run| [words(run), run.id.clone(), run.subject(), run.tier.to_string(), run.plan.clone(), reason(run)]);
+        let rows = failing.iter().take(ROWS).map(|run| {
+            [words(run), run.id.clone(), run.subject(), run.tier.to_string(), cut(&run.plan, REASON), cut(&reason(run), REASON)]
+        });
         page.push_str(&table(["verdict", "scenario", "provider", "tier", "plan", "what"], rows));
         if failing.len() > ROWS {
             page.push_str(&format!("\nand {} more failing runs\n", failing.len() - ROWS));
@@ -34,11 +38,16 @@ pub fn render(report: &SuiteReport) -> String {
         });
         page.push_str(&table(["stale baseline", "scenario", "provider", "listed as", "now"], rows));
     }
-    for run in failing.iter().take(DETAILS) {
-        page.push_str(&details(run));
+    let mut left = failing.len();
+    for details in failing.iter().take(DETAILS).map(|run| details(run)) {
+        if page.len() + details.len() > DETAILS_END {
+            break;
+        }
+        page.push_str(&details);
+        left -= 1;
     }
-    if failing.len() > DETAILS {
-        page.push_str(&format!("\nDetails of {} more failing runs are in the log.\n", failing.len() - DETAILS));
+    if left > 0 {
+        page.push_str(&format!("\nDetails of {left} more failing runs are in the log.\n"));
     }
     if !report.invariants.is_empty() {
         let row = |count: &InvariantCount| {
@@ -56,7 +65,7 @@ pub fn render(report: &SuiteReport) -> String {
 fn details(run: &RunResult) -> String {
     let block = human::render_run(run, &Options::default());
     let fence = fence(&block);
-    let summary = text(&format!("{} {}", run.id, run.subject()));
+    let summary = html(&format!("{} {}", run.id, run.subject()));
     format!("\n<details><summary>{summary}</summary>\n\n{fence}text\n{block}{fence}\n\n</details>\n")
 }
 
@@ -84,6 +93,11 @@ fn text(plain: &str) -> String {
         }
     }
     safe
+}
+
+/// Text inside an HTML tag, where a backslash would be seen.
+fn html(plain: &str) -> String {
+    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(['\n', '\r'], " ")
 }
 
 /// A fence longer than any run of backticks inside.

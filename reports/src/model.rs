@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::RunResult;
+use crate::run::{RunResult, version_key};
 use crate::verdict::Verdict;
 
 /// Version of the report's format. Raised when a field changes its meaning or goes away, not when one is added.
@@ -136,9 +136,8 @@ impl SuiteReport {
     /// Puts the runs in order (whichever finished first) and counts them. `wall_ms` is the wall-clock time of the
     /// whole suite in milliseconds.
     pub fn new(engine: impl Into<String>, mut results: Vec<RunResult>, invariants: Vec<InvariantCount>, wall_ms: u64) -> Self {
-        results.sort_by(|a, b| {
-            let key = |run: &RunResult| (run.id.clone(), run.provider.clone(), run.version.clone(), run.tier, run.plan.clone());
-            key(a).cmp(&key(b))
+        results.sort_by_cached_key(|run| {
+            (run.id.clone(), run.provider.clone(), version_key(&run.version), run.tier, run.plan.clone())
         });
         let summary = Summary { wall_ms, ..Summary::default() };
         let mut report =

@@ -213,3 +213,11 @@ impl RunResult {
 pub(crate) fn subject(provider: &str, version: &str) -> String {
     if version.is_empty() { provider.to_owned() } else { format!("{provider}@{version}") }
 }
+
+/// Orders versions as people do: 2.1.9 before 2.1.310. What is no number stands after the numbers, by its letters.
+pub(crate) type VersionKey = Vec<(u64, String)>;
+
+/// The key of one version.
+pub(crate) fn version_key(version: &str) -> VersionKey {
+    version.split('.').map(|part| part.parse().map_or_else(|_| (u64::MAX, part.to_owned()), |n| (n, String::new()))).collect()
+}

@@ -3,26 +3,43 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::SuiteReport;
-use crate::text::{plural, span};
+use crate::run::{VersionKey, version_key};
+use crate::text::{plural, span, wrap, wrap_items};
 use crate::verdict::{Origin, Verdict};
 
 /// `172 runs of 86 scenarios, claude 2.1.310 2.1.332: 140 conform, 24 off-script as listed, 8 raw — 3 h 12 min
 /// simulated in 1.9 s`. Failures stand first; a raw run that passes is counted as raw, not as conforming.
 pub fn closing(report: &SuiteReport) -> String {
     if report.results.is_empty() {
-        return format!("nothing ran: no scenario matches{}", stale(report).map(|part| format!("; {part}")).unwrap_or_default());
+        return nothing(report);
     }
-    let summary = &report.summary;
-    format!(
-        "{} of {}{}{}: {} — {} simulated in {}",
-        plural(summary.runs, "run"),
-        plural(summary.scenarios, "scenario"),
-        synthetic(report),
-        versions(report),
-        verdicts(report).join(", "),
-        span(summary.simulated_ms),
-        span(summary.wall_ms),
-    )
+    format!("{}: {} — {}", runs(report), verdicts(report).join(", "), times(report))
+}
+
+/// The same, broken where it means something if it does not fit.
+pub(crate) fn closing_lines(report: &SuiteReport, width: usize) -> Vec<String> {
+    let one = closing(report);
+    if one.chars().count() <= width || report.results.is_empty() {
+        return vec![one];
+    }
+    let mut lines = wrap(&format!("{}:", runs(report)), "", "  ", width);
+    lines.extend(wrap_items(&verdicts(report), "  ", width));
+    lines.push(format!("  {}", times(report)));
+    lines
+}
+
+fn nothing(report: &SuiteReport) -> String {
+    let stale = stale(report).map(|part| format!("; {part}")).unwrap_or_default();
+    format!("nothing ran: no scenario matches{stale}")
+}
+
+fn runs(report: &SuiteReport) -> String {
+    let (runs, scenarios) = (plural(report.summary.runs, "run"), plural(report.summary.scenarios, "scenario"));
+    format!("{runs} of {scenarios}{}{}", synthetic(report), versions(report))
+}
+
+fn times(report: &SuiteReport) -> String {
+    format!("{} simulated in {}", span(report.summary.simulated_ms), span(report.summary.wall_ms))
 }
 
 /// The tiers that ran, in words: `sim`, `sim and lockstep`; empty if nothing ran.
@@ -39,13 +56,13 @@ fn synthetic(report: &SuiteReport) -> String {
 }
 
 fn versions(report: &SuiteReport) -> String {
-    let mut providers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut providers: BTreeMap<&str, BTreeMap<VersionKey, &str>> = BTreeMap::new();
     for run in report.results.iter().filter(|run| !run.provider.is_empty()) {
-        providers.entry(&run.provider).or_default().insert(&run.version);
+        providers.entry(&run.provider).or_default().insert(version_key(&run.version), &run.version);
     }
-    let said = |(provider, versions): (&&str, &BTreeSet<&str>)| {
-        let words: Vec<&str> =
-            std::iter::once(*provider).chain(versions.iter().copied()).filter(|word| !word.is_empty()).collect();
+    let said = |(provider, versions): (&&str, &BTreeMap<VersionKey, &str>)| {
+        let words = std::iter::once(*provider).chain(versions.values().copied());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         format!(", {}", words.join(" "))
     };
     providers.iter().map(said).collect()

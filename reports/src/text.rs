@@ -57,10 +57,26 @@ pub(crate) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> Vec<Str
             line.push_str(&word);
             empty = false;
         }
-        lines.push(std::mem::replace(&mut line, rest.to_owned()));
+        lines.push(std::mem::replace(&mut line, rest.to_owned()).trim_end().to_owned());
     }
     if lines.is_empty() {
         lines.push(first.trim_end().to_owned());
+    }
+    lines
+}
+
+/// Items with commas between them on lines of at most `width` characters, after `indent`; no item is broken.
+pub(crate) fn wrap_items(items: &[String], indent: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let item = if at + 1 < items.len() { format!("{item},") } else { item.clone() };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + item.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&item);
+            }
+            _ => lines.push(format!("{indent}{item}")),
+        }
     }
     lines
 }

@@ -11,6 +11,8 @@ use crate::view_diff;
 const EXCERPT_LINES: usize = 12;
 /// Of those, how many stand before the moment, if there are enough on both sides.
 const EXCERPT_BEFORE: usize = 7;
+/// Lines shown of the two ways a run went.
+const TWO_WAYS: usize = 40;
 /// Changes of the view shown for one violation.
 const CHANGES: usize = 8;
 /// Characters of a value of the view.
@@ -54,7 +56,10 @@ pub(crate) fn block(run: &RunResult, width: usize, paint: Paint) -> Vec<String> 
     }
     if let Some(both) = &run.nondeterminism {
         lines.push(format!("{INDENT}not repeatable: played twice, it went two ways"));
-        lines.extend(both.lines().map(|line| cut(&format!("{DEEPER}{}", one_line(line)), width)));
+        lines.extend(both.lines().take(TWO_WAYS).map(|line| cut(&format!("{DEEPER}{}", one_line(line)), width)));
+        if let Some(more) = both.lines().count().checked_sub(TWO_WAYS).filter(|more| *more > 0) {
+            lines.push(format!("{DEEPER}and {more} more lines"));
+        }
     }
     for note in &run.notes {
         lines.extend(wrap(&format!("note: {note}"), INDENT, DEEPER, width));

@@ -66,8 +66,7 @@ pub fn render_with(report: &SuiteReport, options: &Options) -> String {
     lines.push(String::new());
     lines.extend(idle(report, width).iter().map(|line| paint.dim(line)));
     let command = command(report);
-    let closing = sentence::closing(report);
-    for line in wrap(&closing, "", "", width) {
+    for line in sentence::closing_lines(report, width) {
         lines.push(if command.is_some() { paint.bad(&line) } else { paint.good(&line) });
     }
     lines.extend(command);
@@ -116,13 +115,13 @@ fn stale(report: &SuiteReport, width: usize) -> Vec<String> {
     let said = |entry: &crate::model::Stale| {
         let place = format!("{}:{}", entry.file, entry.line);
         let subject = subject(&entry.provider, &entry.version);
-        let who = [entry.id.as_str(), &subject].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("  ");
+        let who = [entry.id.as_str(), &subject].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
         let happened = if entry.paste.is_some() {
             "it passes: delete the entry, or narrow it to the versions that fail"
         } else {
             "there is no such run in the library: correct or delete the entry"
         };
-        wrap(&format!("stale baseline  {who}"), "", "  ", width)
+        wrap(&format!("stale baseline: {who}"), "", "  ", width)
             .into_iter()
             .chain(wrap(&format!("{place} lists it as {} ({}), and {happened}", entry.verdict, entry.why), "  ", "  ", width))
             .collect::<Vec<_>>()
