@@ -165,3 +165,6 @@ pub struct Exit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;
