@@ -29,7 +29,7 @@ pub enum Role {
     Task,
     /// One run of a task.
     Run,
-    /// A message of the model: `msg_…`.
+    /// A message of the model, `msg_…`, or one that the CLI made up itself, a UUID.
     Message,
     /// A request to the model's API: `req_…`.
     ApiRequest,

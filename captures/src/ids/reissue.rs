@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{Roles, shape};
+use crate::format::{Capture, What};
 
 /// A mapping from every id of a capture to a fresh one of the same shape.
 ///
@@ -47,6 +48,22 @@ impl Reissue {
     /// What a captured id becomes; `None` if the capture has no such id.
     pub fn get(&self, captured: &str) -> Option<&str> {
         self.map.get(captured).map(String::as_str)
+    }
+
+    /// The capture with all ids replaced: in frames, in raw lines and on the command line.
+    pub fn capture(&self, capture: &Capture) -> Capture {
+        let mut fresh = capture.clone();
+        for argument in &mut fresh.header.launch {
+            *argument = self.text(argument);
+        }
+        for entry in &mut fresh.entries {
+            match &mut entry.what {
+                What::Frame(frame) => *frame = self.frame(frame),
+                What::Raw(text) => *text = self.text(text),
+                What::Close(_) | What::Signal(_) | What::Exit(_) => {}
+            }
+        }
+        fresh
     }
 
     /// The frame with all ids replaced, in values and in keys; everything else as it was, in the same order.

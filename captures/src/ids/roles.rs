@@ -22,6 +22,10 @@ impl Roles {
     /// The ids of a capture.
     pub fn of(capture: &Capture) -> Roles {
         let mut roles = Roles::default();
+        // A UUID on the command line is the session that is resumed.
+        for uuid in capture.header.launch.iter().flat_map(|argument| uuids(argument)) {
+            roles.note(uuid, Role::Session);
+        }
         for entry in &capture.entries {
             if let Some(frame) = entry.what.frame() {
                 roles.add(&entry.from, frame);
@@ -104,6 +108,8 @@ fn role<'a>(key: &str, text: &'a str, control: bool) -> Option<(&'a str, Role)> 
         "request_id" if control => shaped(Role::Request, text.len() >= REQUEST_LENGTH),
         "task_id" | "agent_id" | "agentId" | "parent_task_id" | "backgroundTaskId" => shaped(Role::Task, is_task(text)),
         "run_id" | "runId" => shaped(Role::Run, is_run(text)),
+        // The CLI's own (`<synthetic>`) messages have a UUID where the model's have `msg_…`.
+        "id" if is_uuid(text) => Some((text, Role::Message)),
         _ if is_uuid(text) => None,
         _ if is_key_of_id(key) => {
             let text = heartless(text);

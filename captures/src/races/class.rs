@@ -94,7 +94,8 @@ impl Classifier {
         Some(FrameClass { class, task: id.map(|id| self.tag(id)) })
     }
 
-    /// `(+)` if the list grew, `(-)` if it shrank, `(~)` if it only lost a parent. The one task it is about, if it is one.
+    /// `(+)` if the list grew, `(-)` if it shrank, `(~)` if it only lost a parent, nothing if it is as it was (2.1.332 says so
+    /// at `/clear`). The one task it is about, if it is one.
     fn listed(&mut self, frame: &Value) -> FrameClass {
         let tasks = frame.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let now: BTreeMap<String, bool> = tasks
@@ -103,14 +104,16 @@ impl Classifier {
             .collect();
         let added: Vec<&String> = now.keys().filter(|id| !self.listed.contains_key(*id)).collect();
         let gone: Vec<&String> = self.listed.keys().filter(|id| !now.contains_key(*id)).collect();
+        let orphaned = now.iter().any(|(id, child)| !child && self.listed.get(id) == Some(&true));
         let (sign, about) = match (added.is_empty(), gone.is_empty()) {
-            (false, _) => ("+", added),
-            (true, false) => ("-", gone),
-            (true, true) => ("~", Vec::new()),
+            (false, _) => ("(+)", added),
+            (true, false) => ("(-)", gone),
+            (true, true) if orphaned => ("(~)", Vec::new()),
+            (true, true) => ("", Vec::new()),
         };
         let task = if let [id] = about[..] { Some(self.tag(id)) } else { None };
         self.listed = now;
-        FrameClass { class: format!("task/background_tasks_changed({sign})"), task }
+        FrameClass { class: format!("task/background_tasks_changed{sign}"), task }
     }
 
     fn tag(&self, id: &str) -> String {
