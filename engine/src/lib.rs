@@ -3,5 +3,6 @@
 //! The core is a function, `Core::step(now, input) -> effects`: no async, no I/O, no clock. The shell performs effects in list
 //! order and feeds back what comes of them.
 
+pub mod chat;
 pub mod event;
 pub mod feed;
