@@ -1,0 +1,7 @@
+//! The vocabulary of the two languages as constant tables: every key, what it means and what may stand behind it.
+
+pub mod cast;
+pub mod expect;
+pub mod plan;
+pub mod scenario;
+pub mod step;
