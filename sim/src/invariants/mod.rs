@@ -3,6 +3,9 @@
 //! Host-neutral invariants (I1 …) speak of hosts; the finer rules of the reference engine (D, N, C, T, V, M) stand beside them,
 //! named as such. Each says per run whether it had something to judge; only *checked* is a pass.
 
+#[cfg(test)]
+pub mod stub;
+
 use serde::Serialize;
 
 use crate::{history::History, view::HostView};
