@@ -4,5 +4,9 @@
 //! order and feeds back what comes of them.
 
 pub mod chat;
+pub mod core;
+pub mod drivers;
 pub mod event;
 pub mod feed;
+pub mod session;
+pub mod subagents;

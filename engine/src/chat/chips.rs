@@ -38,7 +38,8 @@ impl ChatDoc {
     /// Whether a tool id belongs to an earlier segment and not to the open one: what still comes for it is a stale echo. The
     /// live plan never is.
     pub fn tool_in_earlier_segment(&self, id: &str) -> bool {
-        id != LIVE_PLAN && self.newest_tool(id).is_some_and(|tool| Some(tool.entry) != self.current())
+        let here = |tool: &ToolPart| Some(tool.entry) == self.current();
+        id != LIVE_PLAN && self.tools.get(id).is_some_and(|parts| !parts.iter().any(here))
     }
 
     /// Whether any entry holds a tool with this id.
@@ -110,10 +111,6 @@ impl ChatDoc {
     pub fn open_tools(&self) -> Vec<String> {
         let open = self.current().map(|index| self.replies[index].open_tools.values());
         open.into_iter().flatten().filter(|id| *id != LIVE_PLAN).cloned().collect()
-    }
-
-    pub(super) fn newest_tool(&self, id: &str) -> Option<&ToolPart> {
-        self.tools.get(id)?.last()
     }
 
     fn newest_chip(&self, id: &str) -> Option<usize> {

@@ -27,12 +27,12 @@ pub struct ChatDoc {
     pub(super) by_id: BTreeMap<String, usize>,
     /// Entries that are neither complete nor aborted.
     pub(super) streaming: BTreeSet<usize>,
-    /// Tool parts by id, oldest first.
+    /// Tool parts by id, in transcript order.
     pub(super) tools: BTreeMap<String, Vec<ToolPart>>,
     /// Entry and slot of each chip: transcript order.
     pub(super) chip_order: BTreeSet<(usize, u64, String)>,
-    /// Entry and number of the newest text part of each part key.
-    pub(super) keys: BTreeMap<String, (usize, u32)>,
+    /// Entries and numbers of the text parts of each part key, in transcript order.
+    pub(super) keys: BTreeMap<String, BTreeSet<(usize, u32)>>,
     /// Entry of each question.
     pub(super) inputs: BTreeMap<String, usize>,
     /// Last known tokens and window.

@@ -61,7 +61,7 @@ impl ChatDoc {
     }
 
     fn fold_snapshot(&mut self, key: &str, text: &str) -> bool {
-        match self.keys.get(key) {
+        match self.keys.get(key).and_then(|runs| runs.last()) {
             Some(&(index, run)) => self.replace_text(index, run, text),
             None => self.fold_text(RunKind::Text, Some(key), text),
         }
@@ -74,10 +74,10 @@ impl ChatDoc {
         let json = serde_json::to_value(&call).unwrap_or(Value::Null);
         let value = to_loro(&json);
         let current = self.current();
-        let refreshed = self.tools.get_mut(id).and_then(|parts| {
-            let newest = parts.last_mut()?;
-            if id == LIVE_PLAN && Some(newest.entry) != current { None } else { Some(newest) }
-        });
+        let refreshed = self
+            .tools
+            .get_mut(id)
+            .and_then(|parts| parts.iter_mut().rev().find(|tool| id != LIVE_PLAN || Some(tool.entry) == current));
         if let Some(tool) = refreshed {
             if get_value(&tool.map, part::CALL).as_ref() == Some(&value) {
                 return false;
@@ -119,7 +119,10 @@ impl ChatDoc {
         if tool.spawn.is_some() {
             self.chip_order.insert((tool.entry, tool.slot, id.to_owned()));
         }
-        self.tools.entry(id.to_owned()).or_default().push(tool);
+        // Entries of a loaded document can be continued in any order; the order of parts is that of the transcript.
+        let parts = self.tools.entry(id.to_owned()).or_default();
+        let place = parts.partition_point(|other| (other.entry, other.slot) < (tool.entry, tool.slot));
+        parts.insert(place, tool);
     }
 
     /// The first result resolves the tool and what it says stays; a repeated one changes nothing. Of output and diff only the

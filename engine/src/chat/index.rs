@@ -120,7 +120,7 @@ impl ChatDoc {
             let run = layout::text_number(&id)?;
             let key = get_str(map, part::PART);
             if let Some(key) = &key {
-                self.keys.insert(key.clone(), (index, run));
+                self.keys.entry(key.clone()).or_default().insert((index, run));
             }
             reply.runs.insert(run, Run { kind, key, pieces: vec![piece(0)] });
             reply.order.insert(slot, Shown::Run(run));

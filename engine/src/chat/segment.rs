@@ -18,7 +18,7 @@ pub(super) struct Segment {
 impl ChatDoc {
     /// Writes a user's message. False: the id is there already and nothing is written (M1).
     pub fn push_user(&mut self, entry_id: &str, text: &str, created_at: u64, device_id: &str) -> bool {
-        if self.by_id.contains_key(entry_id) {
+        if self.id_taken(entry_id) {
             return false;
         }
         let index = self.push_entry(entry_id, Role::User, EntryStatus::Complete, created_at, device_id);
@@ -35,7 +35,7 @@ impl ChatDoc {
         created_at: u64,
         device_id: &str,
     ) -> bool {
-        if self.by_id.contains_key(entry_id) {
+        if self.id_taken(entry_id) {
             return false;
         }
         let index = self.push_entry(entry_id, Role::System, EntryStatus::Complete, created_at, device_id);
@@ -114,6 +114,11 @@ impl ChatDoc {
     pub fn set_fork_history_session(&mut self, session: &str) {
         sure(self.meta.insert(meta::FORK_HISTORY_SESSION, session));
         self.dirty = true;
+    }
+
+    /// Whether an entry has this id, or the open segment will give it to one.
+    fn id_taken(&self, entry_id: &str) -> bool {
+        self.by_id.contains_key(entry_id) || self.segment_entry() == Some(entry_id)
     }
 
     /// The open segment's entry, if it is made.

@@ -47,7 +47,7 @@ impl ChatDoc {
     /// unkeyed text to the last shown part if that is unkeyed text of the same kind.
     pub(super) fn merge_text(&mut self, index: usize, kind: RunKind, key: Option<&str>, text: &str) {
         let known = match key {
-            Some(key) => self.keys.get(key).filter(|(entry, _)| *entry == index).map(|(_, run)| *run),
+            Some(key) => self.keys.get(key).and_then(|runs| Some(runs.range((index, 0)..=(index, u32::MAX)).next_back()?.1)),
             None => match self.replies[index].order.last_key_value() {
                 Some((_, Shown::Run(run))) => Some(*run),
                 _ => None,
@@ -67,7 +67,7 @@ impl ChatDoc {
         let run = runs.last_key_value().map_or(0, |(last, _)| last + 1);
         runs.insert(run, Run { kind, key: key.map(str::to_owned), pieces: Vec::new() });
         if let Some(key) = key {
-            self.keys.insert(key.to_owned(), (index, run));
+            self.keys.entry(key.to_owned()).or_default().insert((index, run));
         }
         run
     }
@@ -170,9 +170,9 @@ impl ChatDoc {
 
     fn forget_run(&mut self, index: usize, run: u32) {
         if let Some(Run { key: Some(key), .. }) = self.replies[index].runs.remove(&run)
-            && self.keys.get(&key) == Some(&(index, run))
+            && let Some(runs) = self.keys.get_mut(&key)
         {
-            self.keys.remove(&key);
+            runs.remove(&(index, run));
         }
     }
 }

@@ -2,6 +2,11 @@
 
 mod document;
 mod fold;
+mod layout;
+mod limits;
+mod malformed;
+mod model;
+mod random;
 mod script;
 
 use loro::LoroDoc;
@@ -27,7 +32,8 @@ fn check(script: &str, expected: &str) {
 fn run_all_ways(ops: &[Op]) -> Vec<Entry> {
     let mut host = ChatDoc::new("chat", "chat", 7);
     let viewer = LoroDoc::new();
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<_> = host.take_update().into_iter().collect();
+    viewer.import(&bytes[0]).expect("a viewer takes every update");
     for op in ops {
         apply(&mut host, op);
         if let Some(update) = host.take_update() {
@@ -52,7 +58,7 @@ fn run_all_ways(ops: &[Op]) -> Vec<Entry> {
     assert_eq!(reloaded.chips(), host.chips(), "killed after every line");
 
     let mut again = ChatDoc::new("chat", "chat", 7);
-    let mut bytes_again = Vec::new();
+    let mut bytes_again: Vec<_> = again.take_update().into_iter().collect();
     for op in ops {
         apply(&mut again, op);
         bytes_again.extend(again.take_update());

@@ -1,0 +1,190 @@
+//! What all sub-machines of one engine share inside a step: clocks, ids, timers, effects and the pending transaction.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    core::{
+        config::EngineConfig,
+        effect::{Effect, Txn},
+        ids::IdSource,
+        input::{Now, ProcId, StoreError},
+        timers::{Class, TimerKey, TimerTable},
+    },
+    feed::{Change, ChatRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow},
+};
+
+/// A store effect that failed is tried again after this long, ms.
+pub const STORAGE_RETRY_MS: u64 = 1_000;
+
+/// Shared state of one engine.
+pub struct Hub {
+    /// Configuration.
+    pub config: EngineConfig,
+    /// Seeded ids.
+    pub ids: IdSource,
+    /// The one timer table.
+    pub timers: TimerTable,
+    /// Clocks of the input being handled.
+    pub now: Now,
+    /// Processes that hold a lease, with their chats: an update of a CLI waits until this is empty.
+    pub leases: BTreeMap<ProcId, String>,
+    next_proc: u64,
+    out: Vec<Effect>,
+    after: Vec<Effect>,
+    txn: Txn,
+    commit: bool,
+    /// The transaction whose outcome is awaited, and what must not happen before it.
+    in_flight: Option<(Arc<Txn>, Vec<Effect>)>,
+    owed: bool,
+}
+
+impl Hub {
+    /// An engine's shared state; all ids follow from `seed`.
+    pub fn new(config: EngineConfig, seed: u64) -> Self {
+        Hub {
+            config,
+            ids: IdSource::new(seed),
+            timers: TimerTable::default(),
+            now: Now::default(),
+            leases: BTreeMap::new(),
+            next_proc: 0,
+            out: Vec::new(),
+            after: Vec::new(),
+            txn: Txn::default(),
+            commit: false,
+            in_flight: None,
+            owed: false,
+        }
+    }
+
+    /// A number for a new process; it holds a lease until it is reaped (D9).
+    pub fn new_proc(&mut self, chat: &str) -> ProcId {
+        self.next_proc += 1;
+        let proc = ProcId(self.next_proc);
+        self.leases.insert(proc, chat.to_owned());
+        proc
+    }
+
+    /// Emits an effect, behind the commit where this step needs one.
+    pub fn effect(&mut self, effect: Effect) {
+        if self.commit { self.after.push(effect) } else { self.out.push(effect) }
+    }
+
+    /// What is emitted from now on in this step waits for the commit of everything pending.
+    pub fn require_commit(&mut self) {
+        self.commit = true;
+    }
+
+    fn publish(&mut self, row: Row) {
+        self.effect(Effect::Publish(Change::Row(row)));
+    }
+
+    /// Publishes and stores a session row.
+    pub fn session(&mut self, row: &SessionRow) {
+        self.txn.sessions.push(row.clone());
+        self.publish(Row::Session(row.clone()));
+    }
+
+    /// Publishes and stores a registry row.
+    pub fn chat(&mut self, row: &ChatRow) {
+        self.txn.chats.push(row.clone());
+        self.publish(Row::Chat(row.clone()));
+    }
+
+    /// Publishes and stores a message row.
+    pub fn message(&mut self, row: &MessageRow) {
+        self.txn.messages.push(row.clone());
+        self.publish(Row::Message(row.clone()));
+    }
+
+    /// Publishes the row of a question.
+    pub fn input(&mut self, row: crate::feed::InputRow) {
+        self.publish(Row::Input(row));
+    }
+
+    /// Publishes and stores a journal row.
+    pub fn journal(&mut self, row: JournalRow) {
+        self.txn.journal.push(row.clone());
+        self.publish(Row::Journal(row));
+    }
+
+    /// Stores a change of the run ledger: with a text the message was handed to a run, without one it was taken off.
+    pub fn ledger(&mut self, chat: &str, message: &str, text: Option<&str>) {
+        self.txn.ledger.push((chat.to_owned(), message.to_owned(), text.map(str::to_owned)));
+    }
+
+    /// Stores and publishes document update bytes.
+    pub fn doc_update(&mut self, doc_id: &str, chat_id: &str, bytes: Vec<u8>, folded_seq: u64) {
+        self.txn.docs.push(crate::core::effect::DocWrite {
+            doc_id: doc_id.to_owned(),
+            chat_id: chat_id.to_owned(),
+            bytes: bytes.clone(),
+            folded_seq,
+        });
+        let update = DocUpdate { doc_id: doc_id.to_owned(), chat_id: chat_id.to_owned(), bytes };
+        self.effect(Effect::Publish(Change::Doc(update)));
+    }
+
+    /// Stores a finished subagent document.
+    pub fn blob(&mut self, key: String, snapshot: Vec<u8>) {
+        self.txn.blobs.push((key, snapshot));
+    }
+
+    /// Ends a step: the effects in their order, a store effect last.
+    pub fn finish(&mut self) -> Vec<Effect> {
+        if self.owed {
+            // Nothing may overtake what is owed: it all waits for the retry.
+            let waiting = std::mem::take(&mut self.out);
+            if let Some((_, after)) = &mut self.in_flight {
+                after.extend(waiting);
+                after.append(&mut self.after);
+            }
+            self.commit = true;
+            return Vec::new();
+        }
+        let mut effects = std::mem::take(&mut self.out);
+        let after = std::mem::take(&mut self.after);
+        if self.commit && !self.txn.is_empty() {
+            let txn = Arc::new(std::mem::take(&mut self.txn));
+            effects.push(Effect::Store(Arc::clone(&txn)));
+            self.in_flight = Some((txn, after));
+        } else {
+            effects.extend(after);
+        }
+        self.commit = false;
+        effects
+    }
+
+    /// The outcome of the store effect: what waited for it, or a retry later.
+    pub fn stored(&mut self, outcome: Result<(), StoreError>) -> Vec<Effect> {
+        let key = TimerKey::new(Class::L, &self.config.device_id, "storage-retry");
+        match outcome {
+            Ok(()) => {
+                self.owed = false;
+                self.commit = false;
+                self.in_flight.take().map(|(_, after)| after).unwrap_or_default()
+            }
+            Err(_) => {
+                self.owed = true;
+                self.timers.arm(key, self.now.mono + STORAGE_RETRY_MS);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The retry of an owed transaction.
+    pub fn retry_store(&mut self) -> Vec<Effect> {
+        let pending = std::mem::take(&mut self.txn);
+        match (&mut self.in_flight, self.owed) {
+            (Some((txn, _)), true) => {
+                // What later steps made waits behind the owed effects, so it must be in the same commit.
+                Arc::make_mut(txn).append(pending);
+                vec![Effect::Store(Arc::clone(txn))]
+            }
+            _ => {
+                self.txn = pending;
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The engine of one device as one pure function: `Core::step(now, input) -> effects`.
+//!
+//! No async, no I/O, no clock, no random number: time comes with the input, ids from a seeded source. Equal inputs at equal
+//! instants give equal effects, bytes included.
+
+pub mod config;
+pub mod effect;
+pub mod hub;
+pub mod ids;
+pub mod input;
+pub mod timers;
+
+use indexmap::IndexMap;
+
+use crate::{
+    core::{
+        config::EngineConfig,
+        effect::Effect,
+        hub::Hub,
+        input::{ChatSpec, Control, Input, Now, ProcId},
+        timers::{Class, TimerKey},
+    },
+    session::Chat,
+};
+
+/// One engine.
+pub struct Core {
+    hub: Hub,
+    chats: IndexMap<String, Chat>,
+}
+
+impl Core {
+    /// An engine without chats. All ids follow from `seed`.
+    pub fn new(config: EngineConfig, seed: u64) -> Self {
+        Core { hub: Hub::new(config, seed), chats: IndexMap::new() }
+    }
+
+    /// Handles one input to its end. The effects are to be performed in list order; a store effect is the last, and its outcome
+    /// is the next input.
+    pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        self.hub.now = now;
+        match input {
+            Input::Stored(outcome) => return self.hub.stored(outcome),
+            Input::Control(control) => self.control(control),
+            Input::Create(spec) => {
+                self.create(spec);
+            }
+            Input::Message(message) => self.chat(&message.chat.clone(), |hub, chat| chat.send(hub, message)),
+            Input::Bytes { proc, pipe, bytes } => self.drive(proc, |driver, cx| driver.bytes(cx, pipe, &bytes)),
+            Input::End { proc, pipe } => self.drive(proc, |driver, cx| driver.end(cx, pipe)),
+            Input::Exit { proc, status } => {
+                self.drive(proc, |driver, cx| driver.exit(cx, status));
+                // A run that was given up no longer hears of its process; the lease ends with the reap all the same (D9).
+                self.hub.leases.remove(&proc);
+            }
+            Input::Spawned { proc, result } => self.drive(proc, |driver, cx| driver.spawned(cx, result)),
+            Input::Timer(key) => {
+                if key.class == Class::L {
+                    return self.hub.retry_store();
+                }
+                self.timer(key);
+            }
+        }
+        self.hub.finish()
+    }
+
+    /// The timer table, first row first: deadline (ms of the monotonic clock) and key.
+    pub fn timers(&self) -> impl Iterator<Item = (u64, &TimerKey)> {
+        self.hub.timers.rows()
+    }
+
+    /// The first deadline: what the shell sleeps for.
+    pub fn deadline(&self) -> Option<u64> {
+        self.hub.timers.first()
+    }
+
+    /// Takes the first timer that is due out of the table; it is to be given back as [`Input::Timer`].
+    pub fn take_due(&mut self, now_mono: u64) -> Option<TimerKey> {
+        self.hub.timers.take_due(now_mono)
+    }
+
+    /// Processes whose lease is held: their end was not seen yet.
+    pub fn leases(&self) -> impl Iterator<Item = ProcId> {
+        self.hub.leases.keys().copied()
+    }
+
+    fn control(&mut self, control: Control) {
+        match control {
+            Control::Stop { chat } => self.known(&chat, |hub, chat| chat.stop(hub)),
+            Control::StopTurn { chat } => self.known(&chat, |hub, chat| {
+                chat.stop_turn(hub);
+            }),
+            Control::SendNow { message } => self.chat(&message.chat.clone(), |hub, chat| chat.send_now(hub, message)),
+            Control::Withdraw { chat, message_id } => self.known(&chat, |hub, chat| chat.withdraw(hub, &message_id)),
+            Control::Answer { chat, request_id, answers } => {
+                self.known(&chat, |hub, chat| chat.answer(hub, request_id.as_deref(), &answers));
+            }
+            Control::Close { chat } => self.known(&chat, |hub, chat| chat.close(hub)),
+        }
+    }
+
+    fn create(&mut self, spec: ChatSpec) -> &mut Chat {
+        let hub = &mut self.hub;
+        self.chats.entry(spec.chat.clone()).or_insert_with(|| Chat::new(hub, spec))
+    }
+
+    /// The chat of this id, made with defaults where there is none.
+    fn chat(&mut self, id: &str, work: impl FnOnce(&mut Hub, &mut Chat)) {
+        if !self.chats.contains_key(id) {
+            self.create(ChatSpec { chat: id.to_owned(), ..ChatSpec::default() });
+        }
+        self.known(id, work);
+    }
+
+    fn known(&mut self, id: &str, work: impl FnOnce(&mut Hub, &mut Chat)) {
+        if let Some(chat) = self.chats.get_mut(id) {
+            work(&mut self.hub, chat);
+        }
+    }
+
+    fn drive(&mut self, proc: ProcId, call: impl FnOnce(&mut dyn crate::drivers::Driver, &mut crate::drivers::Cx<'_>)) {
+        let Some(chat) = self.hub.leases.get(&proc) else { return };
+        if let Some(chat) = self.chats.get_mut(chat.as_str()) {
+            chat.drive(&mut self.hub, proc, call);
+        }
+    }
+
+    fn timer(&mut self, key: TimerKey) {
+        let Some(chat) = self.chats.get_mut(&key.owner) else { return };
+        match key.class {
+            Class::R => chat.run_timer_due(&mut self.hub, key.name),
+            Class::P | Class::D => {
+                chat.drive(&mut self.hub, ProcId(key.number), |driver, cx| driver.timer(cx, &key));
+            }
+            Class::L | Class::S => {}
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How a turn settles: once, in one transaction with the Done's journal record.
+
+use super::{
+    chat::Chat,
+    run::{Phase, Run},
+};
+use crate::{
+    core::hub::Hub,
+    event::{AgentEvent, DoneStatus},
+    feed::{MessageState, Status},
+};
+
+impl Chat {
+    /// A Done of the live run.
+    pub(super) fn done(&mut self, hub: &mut Hub, run: &mut Run, event: AgentEvent) {
+        let AgentEvent::Done { status, error, session_id, .. } = &event else { return };
+        let (status, error) = (*status, error.clone());
+        if run.is_parked() {
+            // A background wake that ends without visible content gives no Done in the driver; one that comes all the same
+            // settles a turn of its own.
+            self.turns += 1;
+            self.open_turn(hub, run, true);
+        }
+        if let Some(session) = session_id.clone() {
+            self.follow_session(hub, &session);
+        }
+        self.close_questions(hub, run);
+        if let Some(first) = run.first.take() {
+            // The turn is over without any sign that the provider took the prompt.
+            hub.ledger(&self.id, &first.id, None);
+            let state = if status == DoneStatus::Completed { MessageState::Delivered } else { MessageState::NotDelivered };
+            self.message_state(hub, &first.id, state);
+        }
+        hub.require_commit();
+        let took = hub.now.mono.saturating_sub(run.turn_began);
+        self.doc.finish_segment(status == DoneStatus::Interrupted, error.as_deref(), Some(took));
+        self.journal(hub, event);
+        for name in ["interrupt-deadline", "stop-turn-settle"] {
+            let key = self.run_timer(name);
+            hub.timers.disarm(&key);
+        }
+        run.stopping = false;
+        let in_place = Chat::stopped_in_place(run, status);
+        if in_place {
+            for message in std::mem::take(&mut run.ledger) {
+                hub.ledger(&self.id, &message.id, None);
+                self.message_state(hub, &message.id, MessageState::Withdrawn);
+            }
+        }
+        if status == DoneStatus::Completed && run.ledger.is_empty() {
+            self.session.last_completed_turn = self.turns;
+        }
+        if (status == DoneStatus::Completed || in_place) && run.takes_messages() {
+            run.phase = Phase::Parked { since: hub.now.mono };
+            run.bypass = false;
+            run.aliases.clear();
+            let next = if run.ledger.is_empty() { Status::Idle } else { Status::Working };
+            self.settle_status(hub, next);
+            self.flush_with(hub, run);
+        } else {
+            let next = if status == DoneStatus::Errored { Status::Errored } else { Status::Idle };
+            self.end_run(hub, run, next);
+        }
+    }
+
+    /// Publishes the row of a settled turn, also where only its number changed.
+    fn settle_status(&mut self, hub: &mut Hub, status: Status) {
+        self.session.status = status;
+        self.session.started_at = match status {
+            Status::Idle | Status::Errored => None,
+            Status::Working | Status::AwaitingInput => Some(hub.now.wall),
+        };
+        self.publish_session(hub);
+    }
+}

@@ -1,0 +1,17 @@
+//! The session machine: one chat, its run, its documents and rows.
+//!
+//! A run is one driver lifetime, from dispatch until the stream ends; it may span many turns. `dispatch` says where a message
+//! goes, `pipeline` what an event does, `gate` what a parked run lets through, `done` how a turn settles, `exit` how a run
+//! ends, `questions` how the human is asked.
+
+mod chat;
+mod dispatch;
+mod done;
+mod exit;
+mod gate;
+mod pipeline;
+mod questions;
+mod run;
+
+pub use chat::Chat;
+pub use run::{Phase, Run};

@@ -1,0 +1,155 @@
+//! Subagents: the live writer (sink) of each child's document, and what a child's event does to chip, tab and pill.
+//!
+//! A sink opens at the first event that is not a Done and closes at the Done. The pill is the number of sinks, so chip and
+//! count change in the same step. An id without a chip in this chat opens nothing (V4).
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    chat::{ChatDoc, layout::SubagentStatus},
+    core::hub::Hub,
+    event::{AgentEvent, DoneStatus},
+    session::{Chat, Run},
+};
+
+/// Longest id of a document, characters of A–Z a–z 0–9 _ -.
+pub const ID_CHARS: usize = 128;
+
+/// The live subagents of one run.
+#[derive(Default)]
+pub struct Sinks {
+    live: IndexMap<String, ChatDoc>,
+    settled: BTreeSet<String>,
+}
+
+impl Sinks {
+    /// The pill.
+    pub fn running(&self) -> u32 {
+        self.live.len() as u32
+    }
+
+    /// Stores and publishes what waits in the child documents.
+    pub fn flush(&mut self, hub: &mut Hub, chat: &str, seq: u64) {
+        for doc in self.live.values_mut() {
+            if let Some(bytes) = doc.take_update() {
+                hub.doc_update(doc.doc_id(), chat, bytes, seq);
+            }
+        }
+    }
+}
+
+/// Document id of a child: `<chat>--sub--<chip>`, cleaned; where that is too long 8 bytes of its SHA-256 stand for the chip.
+pub fn subdoc_id(chat: &str, chip: &str) -> String {
+    let cleaned: String = chip.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-').collect();
+    let id = format!("{chat}--sub--{cleaned}");
+    if id.len() <= ID_CHARS && cleaned == chip {
+        return id;
+    }
+    let digest = Sha256::digest(chip.as_bytes());
+    let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("{chat}--sub--{hex}")
+}
+
+impl Chat {
+    /// One event of a child.
+    pub(crate) fn subagent_event(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, event: AgentEvent) {
+        self.journal_child(hub, chip, &event);
+        if !self.doc_mut().has_chip(chip) {
+            return;
+        }
+        let steers = matches!(event, AgentEvent::UserMessage { .. } | AgentEvent::Steered { .. });
+        let live = run.sinks.live.contains_key(chip);
+        if run.sinks.settled.contains(chip) && !live {
+            if !steers {
+                // A straggler: a killed agent's last frames come after its status.
+                return;
+            }
+            run.sinks.settled.remove(chip);
+        }
+        if let AgentEvent::Done { status, error, .. } = &event {
+            self.child_done(hub, run, chip, *status, error.as_deref());
+            return;
+        }
+        if !live {
+            self.open_sink(hub, run, chip);
+        }
+        let now = hub.now.wall;
+        let Some(doc) = run.sinks.live.get_mut(chip) else { return };
+        match &event {
+            AgentEvent::UserMessage { text } => {
+                doc.finish_segment(false, None, None);
+                let (entry, next) = (hub.ids.uuid(), hub.ids.uuid());
+                doc.push_user(&entry, text, now, &hub.config.device_id);
+                doc.begin_segment(&next, now, &hub.config.device_id);
+                self.doc_mut().set_chip(chip, None, Some(SubagentStatus::Running), true);
+            }
+            other => {
+                if !doc.has_segment() {
+                    let next = hub.ids.uuid();
+                    doc.begin_segment(&next, now, &hub.config.device_id);
+                }
+                doc.fold(other);
+            }
+        }
+        self.arm_flush_for_child(hub);
+    }
+
+    fn open_sink(&mut self, hub: &mut Hub, run: &mut Run, chip: &str) {
+        let id = subdoc_id(self.chat_id(), chip);
+        let doc = ChatDoc::new(&id, self.chat_id(), hub.ids.bits());
+        self.doc_mut().set_chip(chip, Some(&id), Some(SubagentStatus::Running), true);
+        run.sinks.live.insert(chip.to_owned(), doc);
+        self.pill(hub, run);
+    }
+
+    fn child_done(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, status: DoneStatus, error: Option<&str>) {
+        let shown = if status == DoneStatus::Errored { SubagentStatus::Failed } else { SubagentStatus::Done };
+        run.sinks.settled.insert(chip.to_owned());
+        run.bypass = true;
+        self.doc_mut().set_chip(chip, None, Some(shown), false);
+        if let Some(doc) = run.sinks.live.shift_remove(chip) {
+            self.close_sink(hub, doc, status == DoneStatus::Interrupted, error);
+            self.pill(hub, run);
+        }
+        self.arm_flush_for_child(hub);
+    }
+
+    fn close_sink(&mut self, hub: &mut Hub, mut doc: ChatDoc, aborted: bool, error: Option<&str>) {
+        doc.finish_segment(aborted, error, None);
+        let seq = self.journal_seq();
+        if let Some(bytes) = doc.take_update() {
+            hub.doc_update(doc.doc_id(), self.chat_id(), bytes, seq);
+        }
+        hub.blob(format!("blob/{}/{}", self.chat_id(), doc.doc_id()), doc.snapshot());
+    }
+
+    /// Run exit: every remaining child failed, its entry aborted.
+    pub(crate) fn fail_sinks(&mut self, hub: &mut Hub, run: &mut Run) {
+        for (chip, doc) in std::mem::take(&mut run.sinks.live) {
+            run.sinks.settled.insert(chip.clone());
+            self.doc_mut().set_chip(&chip, None, Some(SubagentStatus::Failed), false);
+            self.close_sink(hub, doc, true, None);
+        }
+    }
+
+    fn pill(&mut self, hub: &mut Hub, run: &Run) {
+        self.set_running_subagents(hub, run.sinks.running());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_child_documents_stay_within_their_syntax() {
+        assert_eq!(subdoc_id("chat", "toolu_1"), "chat--sub--toolu_1");
+        let odd = subdoc_id("chat", "a/b c");
+        assert_eq!(odd.len(), "chat--sub--".len() + 16);
+        assert_ne!(odd, subdoc_id("chat", "a/bc"), "two chips never share a document");
+        assert!(subdoc_id("chat", &"x".repeat(500)).len() <= ID_CHARS);
+    }
+}
