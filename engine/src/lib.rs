@@ -9,4 +9,6 @@ pub mod drivers;
 pub mod event;
 pub mod feed;
 pub mod session;
+pub mod shell;
+pub mod store;
 pub mod subagents;
