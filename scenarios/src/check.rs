@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 use crate::{
     duration,
     expect::Kind,
-    nearest::advice,
+    nearest::{advice, nearest},
     plan::BeatLabel,
     problem::{Problem, Source, Span},
     shape::{Key, Need, OneOf, Shape, TableShape},
@@ -31,15 +31,20 @@ impl<'s> Checker<'s> {
 
     /// Checks a table whose keys are fixed; `span` is the table's place.
     pub(crate) fn table(&mut self, shape: &TableShape, table: &DeTable<'_>, span: Span) {
+        // A mistyped key is one slip: what it was meant to be is not reported as missing on top of it.
+        let mut meant: Vec<&str> = Vec::new();
         for (name, value) in table.iter() {
             let key_span = Span::from(name.span());
             match shape.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
-                None => self.report(
-                    key_span,
-                    format!("unknown key `{}` in {}", name.get_ref(), shape.what),
-                    format!("not a key of {}", shape.what),
-                    advice("its keys", name.get_ref(), shape.keys.iter().map(|key| key.name)),
-                ),
+                None => {
+                    meant.extend(nearest(name.get_ref(), shape.keys.iter().map(|key| key.name)));
+                    self.report(
+                        key_span,
+                        format!("unknown key `{}` in {}", name.get_ref(), shape.what),
+                        format!("not a key of {}", shape.what),
+                        advice("its keys", name.get_ref(), shape.keys.iter().map(|key| key.name)),
+                    )
+                }
                 Some(key) => {
                     self.company(shape, key, table, key_span);
                     self.value(&key.shape, value, key.name);
@@ -47,7 +52,7 @@ impl<'s> Checker<'s> {
             }
         }
         for key in shape.keys {
-            if !table.contains_key(key.name) {
+            if !table.contains_key(key.name) && !meant.contains(&key.name) {
                 self.missing(shape, key, table, span);
             }
         }
@@ -56,7 +61,8 @@ impl<'s> Checker<'s> {
             self.empty(span, shape.what, shape.keys.iter().map(|key| key.name));
         }
         if let Some(one_of) = &shape.one_of {
-            self.exactly_one(shape, one_of, table, span);
+            let mistyped = meant.iter().any(|name| one_of.keys.contains(name));
+            self.exactly_one(shape, one_of, table, span, mistyped);
         }
     }
 
@@ -101,7 +107,7 @@ impl<'s> Checker<'s> {
         );
     }
 
-    fn exactly_one(&mut self, shape: &TableShape, one_of: &OneOf, table: &DeTable<'_>, span: Span) {
+    fn exactly_one(&mut self, shape: &TableShape, one_of: &OneOf, table: &DeTable<'_>, span: Span, mistyped: bool) {
         let mut found: Vec<(Span, &str)> = table
             .keys()
             .filter(|name| one_of.keys.contains(&name.get_ref().as_ref()))
@@ -109,6 +115,7 @@ impl<'s> Checker<'s> {
             .collect();
         found.sort();
         match found.as_slice() {
+            [] if mistyped => {}
             [] => self.report(
                 span,
                 format!("{} needs exactly one {}, and this has none", shape.what, one_of.what),
@@ -131,7 +138,11 @@ impl<'s> Checker<'s> {
                             format!("`{name}` is a second one"),
                         )
                         .earlier(format!("`{first}` is the first"), *first_span)
-                        .help(format!("make it two: one with `{first}`, one with `{name}`")),
+                        .help(if one_of.repeats {
+                            format!("make it two: one with `{first}`, one with `{name}`")
+                        } else {
+                            format!("keep one of `{first}` and `{name}`")
+                        }),
                     );
                 }
             }
@@ -194,7 +205,7 @@ impl<'s> Checker<'s> {
                         span,
                         format!("`{text}` is no kind of entry"),
                         "unknown kind",
-                        advice("kinds (a tool's has its name behind it, \"tool:Bash\")", text, Kind::WORDS),
+                        advice("kinds (a tool's has its name behind it, \"tool:exec\")", text, Kind::WORDS),
                     );
                 }
             }
@@ -238,7 +249,10 @@ impl<'s> Checker<'s> {
                     );
                 }
             }
-            (Shape::List(item), DeValue::Array(array)) => {
+            (Shape::List(item) | Shape::Filled(item), DeValue::Array(array)) => {
+                if array.is_empty() && matches!(shape, Shape::Filled(_)) {
+                    self.empty(span, &format!("the list of `{name}`"), []);
+                }
                 for value in array {
                     self.value(item, value, name);
                 }
@@ -303,7 +317,7 @@ fn takes(shape: &Shape, value: &DeValue<'_>) -> bool {
         }
         Shape::Count | Shape::Seed | Shape::Integer => matches!(value, DeValue::Integer(_)),
         Shape::Flag | Shape::True => matches!(value, DeValue::Boolean(_)),
-        Shape::List(_) => matches!(value, DeValue::Array(_)),
+        Shape::List(_) | Shape::Filled(_) => matches!(value, DeValue::Array(_)),
         Shape::Table(_) | Shape::Map { .. } => matches!(value, DeValue::Table(_)),
         Shape::Either(shapes) => shapes.iter().any(|shape| takes(shape, value)),
         Shape::Anything => true,

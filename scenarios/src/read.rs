@@ -62,8 +62,13 @@ pub(crate) fn file<T>(
 }
 
 fn syntax_problem(source: &Source, error: &toml::de::Error) -> Problem {
-    let end = source.inner().len();
-    let span = error.span().map_or(Span { start: end, end }, Span::from);
+    let text = source.inner().as_str();
+    // An error at the end of the file has no width there: it is shown at the last thing that stands in the file.
+    let last = text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
+    let span = match error.span() {
+        Some(span) if span.start < text.trim_end().len() => span.into(),
+        _ => Span { start: last, end: text.trim_end().len() },
+    };
     Problem::new(source, span, "this is no TOML", error.message().replace('\n', "; "))
         .help("the language is TOML 1.1: strings in quotes, `key = value`, lists in [ ], tables in { }")
 }

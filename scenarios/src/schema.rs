@@ -93,6 +93,7 @@ impl Defs {
             Shape::Choice(words) => json!({ "enum": words }),
             Shape::Kind => json!({ "anyOf": [ { "enum": Kind::WORDS }, { "type": "string", "pattern": "^tool:." } ] }),
             Shape::List(item) => json!({ "type": "array", "items": self.value(item) }),
+            Shape::Filled(item) => json!({ "type": "array", "items": self.value(item), "minItems": 1 }),
             Shape::Map { value: Shape::Anything, .. } => json!({ "type": "object" }),
             Shape::Map { value, .. } => {
                 json!({ "type": "object", "additionalProperties": self.value(value), "minProperties": 1 })

@@ -32,6 +32,8 @@ pub enum Shape {
     Kind,
     /// A list of this.
     List(&'static Shape),
+    /// A list of this that is not empty.
+    Filled(&'static Shape),
     /// A table with these keys.
     Table(&'static TableShape),
     /// A table whose keys the author chooses.
@@ -65,6 +67,8 @@ pub struct OneOf {
     pub what: &'static str,
     /// The keys.
     pub keys: &'static [&'static str],
+    /// Whether such tables stand in a list, so that two of the keys can be two tables.
+    pub repeats: bool,
 }
 
 /// One key of a table.
@@ -129,8 +133,8 @@ impl Shape {
             Shape::Duration => "a duration such as \"1200ms\", \"30s\" or \"2h\"".into(),
             Shape::Json => "a string that holds one JSON value".into(),
             Shape::Choice(words) => words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" or "),
-            Shape::Kind => "a kind of entry such as \"reply\" or \"tool:Bash\"".into(),
-            Shape::List(item) => format!("a list, each of it {}", item.expected()),
+            Shape::Kind => "a kind of entry such as \"reply\" or \"tool:exec\"".into(),
+            Shape::List(item) | Shape::Filled(item) => format!("a list, each of it {}", item.expected()),
             Shape::Table(table) => format!("a table: {}", table.what),
             Shape::Map { key, .. } => format!("a table with one key for each {key}"),
             Shape::Either(shapes) => shapes.iter().map(|shape| shape.expected()).collect::<Vec<_>>().join(", or "),

@@ -122,6 +122,9 @@ refused! {
     a_tool_without_a_name: "{ expect = { entries = [\"tool:\"] } }";
     an_unknown_row_count: "{ expect = { rows.runing = 1 } }";
     a_number_that_cannot_be: "{ expect = { pill = { at_least = 2, at_most = 1 } } }";
+    a_number_that_always_is: "{ expect = { pill = { at_least = 0 } } }";
+    a_text_that_holds_nothing: "{ expect = { last_reply = { contains = \"\" } } }";
+    a_text_that_lacks_nothing: "{ expect = { last_reply = { lacks = [] } } }";
     a_text_of_no_parts: "{ expect = { last_reply = {} } }";
     a_pill_in_words: "{ expect = { pill = \"one\" } }";
     a_flag_in_quotes: "{ expect = { busy = \"true\" } }";

@@ -95,7 +95,7 @@ pub enum Path {
     Row(String),
     /// Kinds of the entries of the tab of this title.
     TabEntries(String),
-    /// All words of the tab, joined by an empty line.
+    /// Prompts, replies, errors and notices of the tab in order, joined by an empty line.
     TabText(String),
     /// The last reply in the tab.
     TabLastReply(String),
@@ -105,7 +105,7 @@ pub enum Path {
     Entries,
     /// All replies of the chat, joined by an empty line.
     Text,
-    /// All words of the chat, the user's too, joined by an empty line.
+    /// Prompts, replies, errors and notices of the chat in order, joined by an empty line. No thinking, nothing of tools.
     Transcript,
     /// The last reply of the chat.
     LastReply,
@@ -284,7 +284,9 @@ pub enum Kind {
     Thinking,
     /// Words of the model.
     Reply,
-    /// A call of the tool of this name; a spawned agent's name is its title, `tool:Agent: /probe`.
+    /// A call of the tool of this name. What every provider has goes by one name (`exec`, `read_file`, `write_file`,
+    /// `edit_file`, `apply_patch`, `search`, `glob`, `web_fetch`, `web_search`, `todo`), a tool of an MCP server by
+    /// `SERVER/TOOL`, anything else by its own, a spawned agent among them: `Agent`, `Agent: /probe`.
     Tool(String),
     /// A question or approval card.
     Question,
@@ -299,7 +301,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The fixed kinds; a tool is `tool:` and its name.
+    /// The fixed kinds; a tool is `tool:` and its name, `tool:exec`.
     pub const WORDS: [&'static str; 8] = ["prompt", "thinking", "reply", "question", "plan", "error", "notice", "marker"];
 }
 

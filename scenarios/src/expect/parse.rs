@@ -63,19 +63,15 @@ pub(crate) fn expectation(node: &Node<'_>, source: &Source, problems: &mut Vec<P
         }
     }
     for check in &checks {
-        if let Matcher::Number(Number { at_least, at_most: Some(at_most) }) = &check.matcher
-            && at_least > at_most
-        {
-            problems.push(
-                Problem::new(
-                    source,
-                    check.span,
-                    format!("no number is at least {at_least} and at most {at_most}"),
-                    "can never hold",
-                )
-                .help("exchange the two bounds"),
-            );
-        }
+        let Matcher::Number(Number { at_least, at_most }) = &check.matcher else { continue };
+        let (message, help) = match at_most {
+            Some(at_most) if at_least > at_most => {
+                (format!("no number is at least {at_least} and at most {at_most}"), "exchange the two bounds")
+            }
+            None if *at_least == 0 => ("every number is at least 0".to_owned(), "write a bound that a number can miss"),
+            _ => continue,
+        };
+        problems.push(Problem::new(source, check.span, message, "nothing to judge").help(help));
     }
     Ok(Expectation { checks })
 }

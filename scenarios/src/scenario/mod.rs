@@ -59,6 +59,25 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// A scenario that no file holds, such as the one that a capture implies. Its steps have no places to point at.
+    pub fn made(id: &str, title: &str, cast: Vec<CastEntry>, steps: Vec<Step>) -> Self {
+        Scenario {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            why: String::new(),
+            guards: Vec::new(),
+            from: None,
+            provenance: None,
+            tags: BTreeSet::new(),
+            devices: vec![Spanned::new(ONLY_DEVICE.to_owned(), Span::default())],
+            config: Vec::new(),
+            players: Players::Cast(cast),
+            steps,
+            perturb: Perturb::default(),
+            source: crate::problem::source(id, ""),
+        }
+    }
+
     /// A problem at a place of this scenario, for whoever plays it: a tab that never existed, a scene that no version has.
     pub fn problem(&self, span: Span, message: impl Into<String>, label: impl Into<String>) -> Problem {
         Problem::new(&self.source, span, message, label)

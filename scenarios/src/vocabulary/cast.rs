@@ -9,7 +9,7 @@ use crate::{
 /// One entry of `cast`.
 pub static CAST: TableShape = TableShape {
     what: "a cast entry",
-    one_of: Some(OneOf { what: "source of frames", keys: &["capture", "events"] }),
+    one_of: Some(OneOf { what: "source of frames", keys: &["capture", "events"], repeats: false }),
     keys: &[
         Key::must("as", Shape::Choice(Role::WORDS), "whose process this is; `mock` takes events in place of a capture"),
         Key::may("capture", Shape::Name, "name of the scene"),
@@ -29,6 +29,7 @@ pub static EDIT: TableShape = TableShape {
     one_of: Some(OneOf {
         what: "kind",
         keys: &["hold", "drop", "duplicate", "swap", "delay", "insert", "insert_raw", "exit", "close", "deaf", "ignore"],
+        repeats: true,
     }),
     keys: &[
         Key::may("hold", Shape::Beat, "the tape stops after this beat until `release`"),
@@ -86,7 +87,7 @@ pub static AGENT: TableShape = TableShape {
 /// One answer of the scripted model.
 pub static REPLY: TableShape = TableShape {
     what: "a reply",
-    one_of: Some(OneOf { what: "content", keys: &["text", "tools", "fail"] }),
+    one_of: Some(OneOf { what: "content", keys: &["text", "tools", "fail"], repeats: true }),
     keys: &[
         Key::may("text", Shape::Text, "the words; they end the turn"),
         Key::may("tools", Shape::List(&Shape::Table(&CALL)), "tool calls, made at once"),

@@ -9,10 +9,10 @@ use crate::{
 const TEXT: Shape = Shape::Either(&[&Shape::Text, &Shape::Table(&TEXT_PARTS)]);
 /// A number, exact or within bounds.
 const NUMBER: Shape = Shape::Either(&[&Shape::Count, &Shape::Table(&BOUNDS)]);
-const ONE_OR_MORE: Shape = Shape::Either(&[&Shape::Text, &Shape::List(&Shape::Text)]);
+const ONE_OR_MORE: Shape = Shape::Either(&[&Shape::Name, &Shape::Filled(&Shape::Name)]);
 
 static TEXT_PARTS: TableShape = TableShape {
-    what: "parts of a text",
+    what: "a text by its parts",
     one_of: None,
     keys: &[
         Key::may("contains", ONE_OR_MORE, "what it holds, in any order"),
@@ -22,7 +22,7 @@ static TEXT_PARTS: TableShape = TableShape {
 };
 
 static BOUNDS: TableShape = TableShape {
-    what: "bounds of a number",
+    what: "a number by its bounds",
     one_of: None,
     keys: &[Key::may("at_least", Shape::Count, "the least it may be"), Key::may("at_most", Shape::Count, "the most it may be")],
 };
@@ -53,7 +53,7 @@ pub static EXPECT: TableShape = TableShape {
         ),
         Key::may("entries", Shape::List(&Shape::Kind), "the kinds of the chat's entries in order"),
         Key::may("text", TEXT, "all replies of the chat, joined by an empty line"),
-        Key::may("transcript", TEXT, "all words of the chat, the user's too, joined by an empty line"),
+        Key::may("transcript", TEXT, "prompts, replies, errors and notices of the chat in order, joined by an empty line"),
         Key::may("last_reply", TEXT, "the last reply of the chat"),
         Key::may(
             "messages",
@@ -76,7 +76,7 @@ pub static EXPECT: TableShape = TableShape {
 };
 
 static ROWS: TableShape = TableShape {
-    what: "numbers of rows",
+    what: "a count of rows",
     one_of: None,
     keys: &[
         Key::may("running", NUMBER, "rows that run"),

@@ -47,6 +47,7 @@ pub static PERTURBATION: TableShape = TableShape {
             "close",
             "deaf",
         ],
+        repeats: true,
     }),
     keys: &[
         Key::may("delay", Shape::Table(&DELAY), "a beat and those after it come later"),
@@ -73,7 +74,7 @@ pub static PERTURBATION: TableShape = TableShape {
 
 static DELAY: TableShape = TableShape {
     what: "a delay",
-    one_of: Some(OneOf { what: "beat", keys: &["label", "beat"] }),
+    one_of: Some(OneOf { what: "beat", keys: &["label", "beat"], repeats: false }),
     keys: &[
         Key::may("label", Shape::Beat, "label of the beat"),
         Key::may("beat", Shape::Count, "number of the beat on its tape, the first being 1"),
@@ -108,7 +109,7 @@ static JOIN: TableShape = TableShape {
 
 static INSERT: TableShape = TableShape {
     what: "an insertion",
-    one_of: Some(OneOf { what: "line", keys: &["frame", "raw"] }),
+    one_of: Some(OneOf { what: "line", keys: &["frame", "raw"], repeats: false }),
     keys: &[
         Key::must("after", Shape::Beat, "label of the beat before it"),
         Key::may("frame", Shape::Json, "a frame"),
@@ -118,7 +119,7 @@ static INSERT: TableShape = TableShape {
 
 static EXIT: TableShape = TableShape {
     what: "an exit",
-    one_of: Some(OneOf { what: "status", keys: &["code", "signal"] }),
+    one_of: Some(OneOf { what: "status", keys: &["code", "signal"], repeats: false }),
     keys: &[
         Key::must("after", Shape::Beat, "label of the beat before it"),
         Key::may("code", Shape::Integer, "exit code"),
@@ -152,7 +153,7 @@ static USER: TableShape = TableShape {
 
 static MOMENT: TableShape = TableShape {
     what: "a moment",
-    one_of: Some(OneOf { what: "measure", keys: &["after", "by"] }),
+    one_of: Some(OneOf { what: "measure", keys: &["after", "by"], repeats: false }),
     keys: &[
         Key::may("after", Shape::Beat, "right after this beat"),
         Key::may("by", Shape::Duration, "this much later than it was"),
@@ -161,7 +162,7 @@ static MOMENT: TableShape = TableShape {
 
 static KILL: TableShape = TableShape {
     what: "a kill",
-    one_of: Some(OneOf { what: "place", keys: &["effect", "disk"] }),
+    one_of: Some(OneOf { what: "place", keys: &["effect", "disk"], repeats: false }),
     keys: &[
         Key::may("effect", Shape::Count, "number of the effect in the run, the first being 1"),
         Key::may("disk", Shape::Count, "number of the disk call in the run, the first being 1"),
@@ -198,7 +199,7 @@ static SUSPEND: TableShape = TableShape {
 
 static PARTITION: TableShape = TableShape {
     what: "a cut",
-    one_of: Some(OneOf { what: "direction", keys: &["between", "from"] }),
+    one_of: Some(OneOf { what: "direction", keys: &["between", "from"], repeats: false }),
     keys: &[
         Key::must("at", Shape::Duration, "virtual time of the run"),
         Key::must("for", Shape::Duration, "how long until it heals"),

@@ -13,7 +13,7 @@ use crate::{
 /// A whole file.
 pub static SCENARIO: TableShape = TableShape {
     what: "a scenario",
-    one_of: Some(OneOf { what: "cast", keys: &["cast", "agent"] }),
+    one_of: Some(OneOf { what: "kind of players", keys: &["cast", "agent"], repeats: false }),
     keys: &[
         Key::must("scenario", Shape::Count, "version of the language, 1"),
         Key::must("title", Shape::Name, "what is rehearsed, one line"),

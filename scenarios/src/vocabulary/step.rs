@@ -43,6 +43,7 @@ pub static STEP: TableShape = TableShape {
             "release",
             "note",
         ],
+        repeats: true,
     }),
     keys: &[
         Key::may("send", Shape::Text, "the user sends this message"),
@@ -131,7 +132,7 @@ static STEER: TableShape = TableShape {
 /// `answer`, when one word does not say it.
 static ANSWER: TableShape = TableShape {
     what: "an answer",
-    one_of: Some(OneOf { what: "reply", keys: &["decision", "choose", "text"] }),
+    one_of: Some(OneOf { what: "reply", keys: &["decision", "choose", "text"], repeats: false }),
     keys: &[
         Key::may("decision", Shape::Choice(Decision::WORDS), "what the user decides about an approval"),
         Key::may_beside("message", &["decision"], Shape::Text, "what the user says with it"),
@@ -175,7 +176,7 @@ static CHAT: TableShape = TableShape {
 /// `kill` and `restart` at a point.
 static POINT: TableShape = TableShape {
     what: "a point to kill at",
-    one_of: Some(OneOf { what: "place", keys: &["effect", "disk"] }),
+    one_of: Some(OneOf { what: "place", keys: &["effect", "disk"], repeats: false }),
     keys: &[
         Key::may("effect", Shape::Count, "number of the effect, counted from this step, the first being 1"),
         Key::may("disk", Shape::Count, "number of the disk call, counted from this step, the first being 1"),
@@ -196,7 +197,7 @@ static POWER: TableShape = TableShape {
 /// `partition` and `heal` of one link.
 static CUT: TableShape = TableShape {
     what: "a cut",
-    one_of: Some(OneOf { what: "direction", keys: &["between", "from"] }),
+    one_of: Some(OneOf { what: "direction", keys: &["between", "from"], repeats: false }),
     keys: &[
         Key::may("between", Shape::List(&Shape::Name), "the two devices, both ways"),
         Key::may("from", Shape::Name, "the device whose words are not delivered"),
