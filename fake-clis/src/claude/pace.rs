@@ -30,6 +30,10 @@ pub const HAND_BACK: u64 = 8;
 pub const FOLLOW_UP: u64 = 25;
 /// Two notifications closer than this go into one model call, and the first one's turn is empty.
 pub const TOGETHER: u64 = 28;
+/// Two notifications closer than this always go into one model call.
+pub const TOGETHER_LEAST: u64 = 15;
+/// Two notifications farther apart than this never do.
+pub const TOGETHER_MOST: u64 = 45;
 /// From a block's stop to `can_use_tool`.
 pub const ASK: u64 = 12;
 /// From an answered question to its echo.
@@ -42,8 +46,6 @@ pub const ANNOUNCE: u64 = 3_000;
 pub const HEARTBEAT: u64 = 30_000;
 /// A tool whose end no capture shows runs this long.
 pub const UNKNOWN_TOOL: u64 = 60_000;
-/// A tool that nobody scripted takes this long.
-pub const UNSCRIPTED_TOOL: u64 = 50;
 /// From SIGINT to the end of the process.
 pub const SIGINT: u64 = 1_400;
 /// From the end of stdin, nothing running, to the end of the process.

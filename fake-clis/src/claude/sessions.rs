@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// What a session file says to the process that resumes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// It holds at least one message.
     pub has_messages: bool,
@@ -11,6 +11,8 @@ pub struct Session {
     pub last: Option<String>,
     /// A title that the user or a fork gave it.
     pub title: Option<String>,
+    /// What it has cost so far: token counts and dollars by model.
+    pub spent: Vec<(String, Value)>,
     /// Agents in the background that were launched and never ended: id and description.
     pub orphans: Vec<(String, String)>,
 }
@@ -32,6 +34,10 @@ pub fn read(bytes: &[u8]) -> Session {
                 }
             }
             Some("custom-title") => session.title = line["customTitle"].as_str().map(str::to_owned),
+            Some("session-spent") => {
+                let models = line["models"].as_object().into_iter().flatten();
+                session.spent = models.map(|(model, spent)| (model.clone(), spent.clone())).collect();
+            }
             Some("task-ended") => session.orphans.retain(|(id, _)| line["taskId"] != json!(id)),
             _ => {}
         }

@@ -35,7 +35,7 @@ pub(super) fn compare(capture: &Capture, played: &Played, races: Option<&Races>)
     let said: Vec<&Value> = played.frames.iter().collect();
     let racing = races_of_children(&recorded);
     let (expected, actual) = (sort(&recorded), sort(&said));
-    let (mut names, mut ours) = (Names { racing, ..Names::default() }, Names { racing, ..Names::default() });
+    let mut names = Names::new(racing);
     let mut differences = Vec::new();
     let streams: std::collections::BTreeSet<&String> = expected.keys().chain(actual.keys()).collect();
     for stream in streams {
@@ -43,8 +43,8 @@ pub(super) fn compare(capture: &Capture, played: &Played, races: Option<&Races>)
         let (theirs, mine) = (expected.get(stream).unwrap_or(&none), actual.get(stream).unwrap_or(&none));
         let mut found = false;
         for index in 0..theirs.len().max(mine.len()) {
-            let one = theirs.get(index).map(|at| names.normal(recorded[*at]));
-            let other = mine.get(index).map(|at| ours.normal(said[*at]));
+            let (one, other) = (theirs.get(index).map(|at| recorded[*at]), mine.get(index).map(|at| said[*at]));
+            let (one, other) = names.normal(one, other);
             if !found && one != other {
                 found = true;
                 let (path, expected, actual) = first_difference("", &one, &other);

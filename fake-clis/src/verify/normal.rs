@@ -1,6 +1,6 @@
-//! Makes the frames of two runs comparable: ids are named by first appearance, what varies from run to run is dropped.
+//! Makes the frames of two runs comparable: ids are paired by first appearance, what varies from run to run is dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -30,55 +30,93 @@ const RACING: [&str; 3] = ["total_cost_usd", "modelUsage", "model_usage_since_la
 /// Times that stand in texts: what precedes the number.
 const TIMES_IN_TEXT: [&str; 3] = ["duration_ms: ", "Total duration (API):  ", "Total duration (wall): "];
 
-/// Names ids by first appearance.
+/// Pairs the ids of two runs by where they stand.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    pub(super) names: BTreeMap<String, String>,
+    /// Our id → the recorded one.
+    pairs: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
     /// Children race in this capture.
-    pub(super) racing: bool,
+    racing: bool,
 }
 
 impl Names {
-    /// A frame with its ids named and its varying values dropped.
-    pub(super) fn normal(&mut self, frame: &Value) -> Value {
+    pub(super) fn new(racing: bool) -> Names {
+        Names { racing, ..Names::default() }
+    }
+
+    /// Two frames of the same place, comparable: varying values dropped, our ids replaced by the recorded ones where they
+    /// stand for each other everywhere.
+    pub(super) fn normal(&mut self, recorded: Option<&Value>, ours: Option<&Value>) -> (Option<Value>, Option<Value>) {
+        if let (Some(recorded), Some(ours)) = (recorded, ours) {
+            self.bind(recorded, ours);
+        }
+        (recorded.map(|frame| self.walk(frame, false)), ours.map(|frame| self.walk(frame, true)))
+    }
+
+    fn bind(&mut self, recorded: &Value, ours: &Value) {
+        match (recorded, ours) {
+            (Value::Object(a), Value::Object(b)) => {
+                for (key, value) in a {
+                    if let Some(other) = b.get(key) {
+                        self.bind(value, other);
+                    }
+                }
+            }
+            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+                for (value, other) in a.iter().zip(b) {
+                    self.bind(value, other);
+                }
+            }
+            (Value::String(a), Value::String(b)) => {
+                let (a, b) = (words(a), words(b));
+                if a.len() != b.len() {
+                    return;
+                }
+                for (recorded, ours) in a.into_iter().zip(b) {
+                    let same_kind = kind(recorded).is_some() && kind(recorded) == kind(ours);
+                    if same_kind && !self.pairs.contains_key(ours) && self.taken.insert(recorded.to_owned()) {
+                        self.pairs.insert(ours.to_owned(), recorded.to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn walk(&self, frame: &Value, ours: bool) -> Value {
         let mut frame = frame.clone();
         if frame["subtype"] == "task_progress" {
             frame["usage"]["total_tokens"] = json!("varies");
         }
-        self.walk("", &frame)
+        self.value("", &frame, ours)
     }
 
-    fn walk(&mut self, key: &str, value: &Value) -> Value {
+    fn value(&self, key: &str, value: &Value, ours: bool) -> Value {
         if VARYING.contains(&key) || (self.racing && RACING.contains(&key)) {
             return json!("varies");
         }
         match value {
-            Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), self.walk(key, value))).collect()),
-            Value::Array(items) => Value::Array(items.iter().map(|item| self.walk(key, item)).collect()),
-            Value::String(text) => Value::String(self.text(text)),
-            Value::Number(number) if number.is_f64() => {
-                // Sums of floats differ in the last digits with the order of the terms.
-                json!(format!("{:.9}", number.as_f64().unwrap_or_default()))
+            Value::Object(map) => {
+                Value::Object(map.iter().map(|(key, value)| (key.clone(), self.value(key, value, ours))).collect())
             }
-            Value::Number(number) if key.ends_with("usd") || key.ends_with("USD") => {
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.value(key, item, ours)).collect()),
+            Value::String(text) => Value::String(self.text(text, ours)),
+            Value::Number(number) if number.is_f64() || key.ends_with("usd") || key.ends_with("USD") => {
+                // Sums of floats differ in the last digits with the order of the terms.
                 json!(format!("{:.9}", number.as_f64().unwrap_or_default()))
             }
             other => other.clone(),
         }
     }
 
-    fn text(&mut self, text: &str) -> String {
-        let mut out = String::new();
-        let mut word = String::new();
-        for c in text.chars().chain(['\0']) {
-            if c.is_ascii_alphanumeric() || c == '-' {
-                word.push(c);
-                continue;
-            }
-            out.push_str(&self.word(&word));
-            word.clear();
-            if c != '\0' {
-                out.push(c);
+    fn text(&self, text: &str, ours: bool) -> String {
+        let mut out = text.to_owned();
+        if ours {
+            for word in words(text) {
+                if let Some(recorded) = self.pairs.get(word).filter(|_| kind(word).is_some()) {
+                    out = out.replace(word, recorded);
+                }
             }
         }
         for before in TIMES_IN_TEXT {
@@ -86,16 +124,11 @@ impl Names {
         }
         out
     }
+}
 
-    fn word(&mut self, word: &str) -> String {
-        match kind(word) {
-            Some(kind) => {
-                let next = self.names.len() + 1;
-                self.names.entry(word.to_owned()).or_insert_with(|| format!("<{kind} {next}>")).clone()
-            }
-            None => word.to_owned(),
-        }
-    }
+/// The words of a text that may be ids: runs of letters, digits and dashes.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| !word.is_empty()).collect()
 }
 
 /// What kind of id a word is.
@@ -108,7 +141,8 @@ fn kind(word: &str) -> Option<&'static str> {
         }
         (17, [id]) if id.starts_with('a') && hex(id) => Some("task"),
         (18, [time, random]) if time.len() == 9 && random.len() == 8 && hex(random) => Some("run"),
-        (9, [id]) if id.starts_with('b') && id.chars().any(|c| c.is_ascii_digit()) => Some("task"),
+        // Some words of nine letters pass for the id of a command: they stand for themselves.
+        (9, [id]) if id.starts_with('b') && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) => Some("task"),
         _ => None,
     }
 }
@@ -130,18 +164,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_inside_a_path_is_named_as_the_id_itself() {
-        let mut names = Names::default();
-        let path = names.text("/x/822974f0-f2db-4cad-91b7-84c5beee305f/tasks/a3bc286eef2015a62.output");
-        assert_eq!(path, "/x/<uuid 1>/tasks/<task 2>.output");
-        assert_eq!(names.text("a3bc286eef2015a62"), "<task 2>");
+    fn an_id_stands_for_one_other_id_everywhere() {
+        let mut names = Names::new(false);
+        let recorded = json!({"task_id": "a3bc286eef2015a62", "file": "/x/a3bc286eef2015a62.output"});
+        let (one, other) = names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000001", "file": "/x/a0000000000000001.output"})));
+        assert_eq!(one, other);
+        let (one, other) = names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000002", "file": "/x/a0000000000000001.output"})));
+        assert_ne!(one, other, "a second id took the place of the first");
     }
 
     #[test]
-    fn words_that_look_like_ids_at_a_glance_are_kept() {
-        let mut names = Names::default();
-        for word in ["background", "bravobravo", "toolu_mock_0002_1", "claude-haiku-5-5"] {
-            assert_eq!(names.text(word), word);
+    fn words_that_look_like_ids_at_a_glance_are_none() {
+        for word in ["background", "bravobravo", "toolu_mock_0002_1", "claude-haiku-5-5", "-home-dev-project"] {
+            assert_eq!(kind(word), None, "{word}");
         }
     }
 }

@@ -59,11 +59,36 @@ pub(super) fn seed_session(capture: &Capture, id: &str, files: &mut MemoryFiles)
     let path = format!("{}/projects/{}/{id}.jsonl", config_dir(capture), ids::slug(&cwd(capture)));
     let line = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "…"}});
     files.append(&path, format!("{line}\n").as_bytes());
+    let result = capture.entries.iter().filter_map(|entry| entry.what.frame()).find(|frame| frame["type"] == "result");
+    if let Some(spent) = result.map(spent_before).filter(|spent| spent.as_object().is_some_and(|spent| !spent.is_empty())) {
+        let line = json!({"type": "session-spent", "models": spent});
+        files.append(&path, format!("{line}\n").as_bytes());
+    }
     let title = capture.entries.iter().filter_map(|entry| entry.what.frame()).find(|f| f["subtype"] == "session_title_changed");
     if let Some(title) = title {
         let line = json!({"type": "custom-title", "customTitle": title["title"]});
         files.append(&path, format!("{line}\n").as_bytes());
     }
+}
+
+/// What a session had cost before the process whose first result this is.
+fn spent_before(result: &Value) -> Value {
+    let mut spent = serde_json::Map::new();
+    for (model, usage) in result["modelUsage"].as_object().into_iter().flatten() {
+        let since = &result["model_usage_since_last_result"][model];
+        let before = |key: &str| usage[key].as_f64().unwrap_or(0.0) - since[key].as_f64().unwrap_or(0.0);
+        if before("inputTokens") > 0.0 {
+            spent.insert(
+                model.clone(),
+                json!({
+                    "input_tokens": before("inputTokens") as u64,
+                    "output_tokens": before("outputTokens") as u64,
+                    "dollars": before("costUSD"),
+                }),
+            );
+        }
+    }
+    Value::Object(spent)
 }
 
 fn config_dir(capture: &Capture) -> String {

@@ -26,9 +26,20 @@ impl Core {
             self.after(wait, Event::Next);
             return;
         }
-        self.follow_ups.pop_front();
         let ended = self.tasks[task].ended_ms;
-        let empty = self.follow_ups.front().is_some_and(|next| self.tasks[*next].ended_ms < ended + pace::TOGETHER);
+        let scripted = self.script.turns.iter().find(|turn| turn.cue == Cue::FollowUp).map(|turn| turn.answers.is_empty());
+        let next = self.follow_ups.get(1).map(|next| self.tasks[*next].ended_ms - ended);
+        // Between the two limits it is a race, and the script says how it went.
+        let empty = match (scripted, next) {
+            (Some(empty), Some(gap)) => empty && gap <= pace::TOGETHER_MOST || gap < pace::TOGETHER_LEAST,
+            (None, Some(gap)) => gap < pace::TOGETHER,
+            (Some(true), None) if self.now_ms < ended + pace::TOGETHER_MOST && self.runs_in_background() => {
+                self.after(1, Event::Next);
+                return;
+            }
+            (_, None) => false,
+        };
+        self.follow_ups.pop_front();
         let run = Some(self.tasks[task].run.clone());
         self.turn = Some(Turn::new(Kind::FollowUp { run, empty }, None, self.now_ms));
         self.call(MAIN, 0, Core::begin_model_turn);
@@ -51,6 +62,10 @@ impl Core {
         if let Some(position) = position {
             self.script.turns.remove(position);
         }
+    }
+
+    fn runs_in_background(&self) -> bool {
+        self.tasks.iter().any(|task| task.running && task.background)
     }
 
     fn finish_empty(&mut self, _: usize) {

@@ -10,7 +10,14 @@ impl Core {
     pub(super) fn control(&mut self, request_id: &str, request: &Value) {
         let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
         match request["subtype"].as_str().unwrap_or_default() {
-            "initialize" | "get_status" | "get_settings" | "get_context_usage" | "list_models" | "mcp_status" => {
+            "initialize" => {
+                let answer = self.constant_answer("initialize");
+                self.say_bare(&json!({"type": "control_response", "response": {
+                    "subtype": "success", "request_id": request_id, "response": answer,
+                    "pending_permission_requests": [], "pending_user_dialog_requests": [],
+                }}));
+            }
+            "get_status" | "get_settings" | "get_context_usage" | "list_models" | "mcp_status" => {
                 let answer = self.constant_answer(request["subtype"].as_str().unwrap_or_default());
                 self.answer(request_id, Some(answer));
             }

@@ -91,7 +91,7 @@ pub(in crate::claude) struct Core {
 
 impl Core {
     pub(in crate::claude) fn new(args: Args, launch: Launch, profile: Rc<Profile>, script: Script) -> Core {
-        let model = args.model.as_deref().map_or_else(|| profile.resolve("default"), |name| profile.resolve(name));
+        let model = profile.resolve(args.model.as_deref().unwrap_or("default"));
         Core {
             mode: args.mode.clone(),
             args,
@@ -138,6 +138,11 @@ impl Core {
             seed: 0,
             drawn: 0,
         }
+    }
+
+    /// The model of the launch, which a new conversation goes back to.
+    pub(super) fn launch_model(&self) -> String {
+        self.profile.resolve(self.args.model.as_deref().unwrap_or("default"))
     }
 
     /// The process begins.
@@ -189,7 +194,10 @@ impl Core {
             Event::Killed(task) => self.report_killed(task),
             Event::Answered(request) => self.answered(&request),
             Event::Next => self.begin_next(),
-            Event::Leave(code) => self.exit(code),
+            Event::Leave(code) => {
+                self.record_spent();
+                self.exit(code);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     core::Core,
-    interrupt::null_delta_usage,
+    interrupt::{null_delta, null_delta_usage},
     ledger::Tokens,
     result::Ending,
     state::{MAIN, ThreadId},
@@ -253,7 +253,7 @@ impl Core {
         if let Some(index) = open {
             self.say_event(MAIN, json!({"index": index, "type": "content_block_stop"}), &[]);
         }
-        let delta = json!({"delta": {"stop_reason": null, "stop_sequence": null}, "usage": usage, "type": "message_delta"});
+        let delta = null_delta(&usage);
         self.say_event(MAIN, delta, &[]);
         let abandoned = [("abandoned_blocks", json!({"api_message_id": id, "from_block_index": 0}))];
         self.say_event(MAIN, json!({"type": "message_stop"}), if self.profile.newer { &abandoned } else { &[] });

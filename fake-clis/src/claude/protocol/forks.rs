@@ -64,7 +64,7 @@ impl Core {
         let noted = self.profile.newer && !thread.tools.is_empty();
         let used = used_line(&thread.tools);
         let note = if noted { format!("{used}\n") } else { String::new() };
-        let content = format!("Skill \"{name}\" completed (forked execution).\n\nResult:\n{note}{}", thread.text);
+        let content = format!("{note}Skill \"{name}\" completed (forked execution).\n\nResult:\n{}", thread.text);
         let mut structured = json!({
             "success": true, "commandName": name, "status": "forked", "agentId": owner.id, "result": thread.text,
         });

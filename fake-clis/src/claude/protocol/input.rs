@@ -8,6 +8,9 @@ use super::{
 };
 use crate::claude::script::text_of;
 
+/// From a malformed line to the end of the process, in ms; what was about to be said still comes.
+const MALFORMED_MS: u64 = 30;
+
 impl Core {
     /// Takes one line of stdin. Lines that come before the process reads wait.
     pub(in crate::claude) fn line(&mut self, line: &str) {
@@ -24,7 +27,8 @@ impl Core {
         let Ok(frame) = serde_json::from_str::<Value>(line) else {
             self.breach("malformed-line", format!("stdin wants one JSON object a line, got: {}", clip(line)));
             self.complain(&format!("Error parsing streaming input line: {}\n", clip(line)));
-            self.exit(1);
+            self.leaving = true;
+            self.after(MALFORMED_MS, Event::Leave(1));
             return;
         };
         match frame["type"].as_str() {

@@ -242,7 +242,7 @@ impl Core {
         if let Some(index) = open {
             self.say_event(MAIN, json!({"index": index, "type": "content_block_stop"}), &[]);
         }
-        let delta = json!({"delta": {"stop_reason": null, "stop_sequence": null}, "usage": usage, "type": "message_delta"});
+        let delta = null_delta(&usage);
         self.say_event(MAIN, delta, &[]);
         let abandoned = json!({"api_message_id": id, "from_block_index": kept});
         let extra = [("abandoned_blocks", abandoned)];
@@ -322,11 +322,24 @@ impl Core {
 
 /// The usage of a `message_delta` without a stop reason: that of `message_start`.
 pub(super) fn null_delta_usage(start: &Value) -> Value {
-    let mut usage = serde_json::Map::new();
-    for key in ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"] {
-        if let Some(count) = start.get(key) {
-            usage.insert(key.to_owned(), count.clone());
-        }
-    }
-    Value::Object(usage)
+    json!({
+        "output_tokens_details": {"thinking_tokens": 0},
+        "cache_creation_input_tokens": start["cache_creation_input_tokens"],
+        "cache_read_input_tokens": start["cache_read_input_tokens"],
+        "input_tokens": start["input_tokens"],
+        "iterations": [],
+        "output_tokens": start["output_tokens"],
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+        "fallback_credit": null,
+    })
+}
+
+/// The `message_delta` that the CLI itself makes for a message without an end.
+pub(super) fn null_delta(usage: &Value) -> Value {
+    json!({
+        "type": "message_delta",
+        "context_management": null,
+        "delta": {"container": null, "stop_details": null, "stop_reason": null, "stop_sequence": null},
+        "usage": usage,
+    })
 }

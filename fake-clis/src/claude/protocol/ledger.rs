@@ -9,6 +9,10 @@ use crate::claude::profile::price;
 pub(super) const CONTEXT_WINDOW: u64 = 1_000_000;
 /// Tokens kept free for the compaction itself.
 const COMPACTION_BUFFER: u64 = 33_000;
+/// Above this many input tokens a request costs [`LONG_FACTOR`] times as much.
+const LONG_INPUT: u64 = 200_000;
+/// What a request with a long input costs, against one with a short one.
+const LONG_FACTOR: f64 = 5.0;
 /// Most output tokens of one message that the CLI states.
 const MAX_OUTPUT: u64 = 128_000;
 
@@ -88,13 +92,33 @@ impl Ledger {
     /// Books one request.
     pub(super) fn book(&mut self, model: &str, tokens: Tokens) {
         let (input, output) = price(model);
-        let dollars = tokens.input as f64 * input + tokens.output as f64 * output;
-        for spent in [&mut self.all, &mut self.since] {
-            let spent = spent.entry(model.to_owned()).or_default();
-            spent.tokens.add(tokens);
-            spent.dollars += dollars;
-        }
+        let factor = if tokens.input > LONG_INPUT { LONG_FACTOR } else { 1.0 };
+        let dollars = (tokens.input as f64 * input + tokens.output as f64 * output) * factor;
+        let spent = self.since.entry(model.to_owned()).or_default();
+        spent.tokens.add(tokens);
+        spent.dollars += dollars;
+        self.carry(model, tokens, dollars);
+    }
+
+    /// Takes over what an earlier process of the session spent.
+    pub(super) fn carry(&mut self, model: &str, tokens: Tokens, dollars: f64) {
+        let spent = self.all.entry(model.to_owned()).or_default();
+        spent.tokens.add(tokens);
+        spent.dollars += dollars;
         self.dollars += dollars;
+    }
+
+    /// What was spent, by model, for the session's file.
+    pub(super) fn spent(&self) -> Value {
+        let models = self.all.iter().map(|(model, spent)| {
+            let Tokens { input, output, cache_write, cache_read } = spent.tokens;
+            let tokens = json!({
+                "input_tokens": input, "output_tokens": output, "cache_creation_input_tokens": cache_write,
+                "cache_read_input_tokens": cache_read, "dollars": spent.dollars,
+            });
+            (model.clone(), tokens)
+        });
+        Value::Object(models.collect())
     }
 
     /// `total_cost_usd`.

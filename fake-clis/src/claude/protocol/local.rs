@@ -51,7 +51,6 @@ impl Core {
     fn run_local(&mut self, _: usize) {
         let Some(Kind::Local(name)) = self.turn.as_ref().map(|turn| turn.kind.clone()) else { return };
         let args = self.local_args.clone();
-        let init_first = name != "model";
         if NEEDS_SCREEN.contains(&name.as_str()) {
             self.say_init();
             let words = format!("/{name} isn't available in this environment.");
@@ -76,11 +75,7 @@ impl Core {
                 format!("Set model to `{}` for this session only", display_name(&self.model))
             }
         };
-        if init_first {
-            self.say_init();
-        } else {
-            self.say_init();
-        }
+        self.say_init();
         extra.push(("local_command_run", json!({"command": run, "args": args})));
         self.say_local_output(&output, &extra);
         self.say_command_replay(run, &args);
@@ -137,6 +132,7 @@ impl Core {
         self.session = self.uuid();
         self.parent = None;
         self.had_turn = false;
+        self.model = self.launch_model();
         self.threads[MAIN].tools.clear();
         self.say_init();
         self.say_command_replay("clear", "");

@@ -81,7 +81,7 @@ impl Core {
             End::Cut(ms) => steps.push((*ms, Step::Call(Core::connection_lost))),
             End::SseError(ms) => steps.push((*ms, Step::Call(Core::stream_error))),
         }
-        if matches!(reply.end, End::Stop { .. }) {
+        if matches!(reply.end, End::Stop { .. }) && (reply.streamed || !main) {
             steps.push((0, Step::Call(Core::reply_end)));
         }
         self.threads[thread].reply = Some(Speaking {

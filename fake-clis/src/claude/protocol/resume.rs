@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{core::Core, state::MAIN};
+use super::{core::Core, ledger::Tokens, state::MAIN};
 use crate::{
     claude::{ids, sessions},
     understudy::Files,
@@ -34,6 +34,9 @@ impl Core {
                 }
             } else {
                 self.session = id;
+                for (model, spent) in &session.spent {
+                    self.ledger.carry(model, Tokens::of(spent), spent["dollars"].as_f64().unwrap_or(0.0));
+                }
             }
             self.parent = session.last;
             self.had_turn = session.has_messages;
@@ -80,6 +83,14 @@ impl Core {
             self.threads[MAIN].prompt.shrink_to_fit();
         }
         self.append(line);
+    }
+
+    /// Writes what the session has cost, for the process that resumes it; a killed process never gets to it.
+    pub(super) fn record_spent(&mut self) {
+        if self.results > 0 {
+            let line = json!({"type": "session-spent", "models": self.ledger.spent()});
+            self.append(line);
+        }
     }
 
     /// Writes the session's title.

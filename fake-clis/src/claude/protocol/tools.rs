@@ -30,7 +30,11 @@ impl Core {
     }
 
     fn knows_tool(&self, name: &str) -> bool {
-        let tools = self.profile.tools(&self.args.disallowed);
+        self.exists(name, &self.args.disallowed)
+    }
+
+    fn exists(&self, name: &str, disallowed: &[String]) -> bool {
+        let tools = self.profile.tools(disallowed);
         let listed = |name: &str| tools.iter().any(|tool| tool == name);
         // The model calls the Agent tool by that name, init lists it as Task.
         if name == "Agent" { listed("Task") } else { listed(name) }
@@ -75,18 +79,22 @@ impl Core {
                 let later = self.profile.newer && !self.begins_before_stop(&content);
                 self.at_once_or_after_delta(thread, index, AfterDelta::Ask(id), later);
             }
-            Verdict::Refused(given) => self.give(&id, given),
+            Verdict::Refused(given) => {
+                self.note_denial(&id);
+                self.give(&id, given);
+            }
         }
     }
 
     /// A tool that is not there, or that the launch disallowed.
     fn no_such_tool(&mut self, id: &str) {
         let job = &self.jobs[id];
-        let scripted = job.outcome.as_ref().map(|outcome| outcome.content.clone());
-        let words = format!("Error: No such tool available: {}", job.name);
-        let content = scripted.unwrap_or_else(|| json!(format!("<tool_use_error>{words}</tool_use_error>")));
-        let structured = job.outcome.as_ref().and_then(|outcome| outcome.structured.clone()).unwrap_or_else(|| json!(words));
-        self.give(id, Given { content, is_error: Some(true), structured: Some(structured), meta: None });
+        let mut words = format!("Error: No such tool available: {}", job.name);
+        if self.exists(&job.name, &[]) {
+            words.push_str(&format!(". {} is disabled for this session, in subagents as well as here.", job.name));
+        }
+        let content = json!(format!("<tool_use_error>{words}</tool_use_error>"));
+        self.give(id, Given { content, is_error: Some(true), structured: Some(json!(words)), meta: None });
     }
 
     /// Runs a tool that may run.
@@ -106,11 +114,7 @@ impl Core {
     /// Runs a tool whose outcome the script has, or makes one up.
     fn run_scripted(&mut self, id: &str) {
         let job = &self.jobs[id];
-        let ms = match &job.outcome {
-            Some(outcome) => outcome.ms,
-            None if self.script.turns.is_empty() && self.script.children.is_empty() => pace::UNSCRIPTED_TOOL,
-            None => pace::UNKNOWN_TOOL,
-        };
+        let ms = job.outcome.as_ref().map_or(pace::UNKNOWN_TOOL, |outcome| outcome.ms);
         if job.name == "Bash" {
             self.after(pace::ANNOUNCE, Event::Announce(id.to_owned()));
         }

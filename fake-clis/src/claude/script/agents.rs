@@ -1,6 +1,6 @@
 //! The answers to agents and forks, from their tagged frames.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Answer, Block, ChildScript, End, Failure, Reply, Script, end_usage,
@@ -23,6 +23,8 @@ pub(super) struct Child<'a> {
     started: u64,
     ended: Option<u64>,
     stopped: bool,
+    /// What its notification reports.
+    report: Option<&'a str>,
     /// Its frames with the times at which they happened, which for a typed fork is not when they were said.
     pub frames: Vec<(u64, &'a Value)>,
 }
@@ -44,6 +46,7 @@ pub(super) fn collect<'a>(said: &[Said<'a>]) -> Vec<Child<'a>> {
                 started: *at,
                 ended: None,
                 stopped: false,
+                report: None,
                 frames: Vec::new(),
             });
         }
@@ -55,6 +58,7 @@ pub(super) fn collect<'a>(said: &[Said<'a>]) -> Vec<Child<'a>> {
             Some("task_updated" | "task_notification") => {
                 child.ended.get_or_insert(*at);
                 child.stopped |= matches!(text(frame, "/status"), Some("stopped"));
+                child.report = text(frame, "/summary").filter(|_| text(frame, "/status") == Some("completed")).or(child.report);
             }
             _ if tag(frame).is_some() => {
                 let held = parent_is_fork || child.ended.is_some_and(|ended| ended + 1 < *at && !child.stopped);
@@ -93,6 +97,18 @@ impl Child<'_> {
             if let Some(Answer::Reply(reply)) = answers.last_mut() {
                 push_block(reply, &message["content"][0], gap);
             }
+        }
+        // A child's text may be hidden; its report is not.
+        let after_tool = self.frames.last().is_some_and(|(_, frame)| text(frame, "/type") == Some("user"));
+        if let (true, true, Some(report)) = (after_tool, self.command.is_empty(), self.report) {
+            let usage = answers.iter().rev().find_map(|answer| match answer {
+                Answer::Reply(reply) => Some(reply.usage.clone()),
+                Answer::Failure(_) => None,
+            });
+            let frame = json!({"message": {"usage": usage}});
+            let mut last = reply("msg_unseen", &frame, output);
+            push_block(&mut last, &json!({"type": "text", "text": report}), 1);
+            answers.push(Answer::Reply(last));
         }
         if self.stopped
             && let Some(Answer::Reply(reply)) = answers.last_mut()

@@ -28,6 +28,8 @@ pub(super) struct MainThread {
     open: Option<Building>,
     /// A message was abandoned, and why is not known yet.
     abandoned: bool,
+    /// Thinking tokens that were counted before their block is seen, where no deltas are.
+    thought: Vec<u64>,
     retries: u64,
     compacting: u64,
     tokens: [u64; 3],
@@ -70,6 +72,7 @@ impl MainThread {
             last: 0,
             open: None,
             abandoned: false,
+            thought: Vec::new(),
             retries: 0,
             compacting: 0,
             tokens: [0; 3],
@@ -83,6 +86,9 @@ impl MainThread {
             (Some("system"), Some("init")) => self.begin(said),
             (Some("system"), Some("status")) => self.status(said),
             (Some("system"), Some("api_retry")) => self.retry(said),
+            (Some("system"), Some("thinking_tokens")) => {
+                self.thought.extend(frame["estimated_tokens_delta"].as_u64());
+            }
             (Some("system"), Some("compact_boundary")) => {
                 let count = |name: &str| frame.pointer(&format!("/compact_metadata/{name}")).and_then(Value::as_u64);
                 self.tokens = ["pre_tokens", "post_tokens", "cumulative_dropped_tokens"].map(|name| count(name).unwrap_or(0));
@@ -209,7 +215,7 @@ impl MainThread {
         }
         if let Some(open) = self.open.as_mut() {
             open.reply.request_id = request_id;
-            open.block(&message["content"][0], gap);
+            open.block(&message["content"][0], gap, &std::mem::take(&mut self.thought));
             open.aborted |= said.frame.get("aborted").is_some();
         }
         self.last = said.at;
@@ -336,7 +342,7 @@ impl Building {
     }
 
     /// The assistant frame of a block.
-    fn block(&mut self, content: &Value, gap: u64) {
+    fn block(&mut self, content: &Value, gap: u64, thought: &[u64]) {
         match self.reply.blocks.last_mut() {
             Some(block) if std::mem::take(&mut self.pending) => {
                 block.content = content.clone();
@@ -345,7 +351,7 @@ impl Building {
             _ => self.reply.blocks.push(Block {
                 content: content.clone(),
                 start_ms: 0,
-                chunks: whole_chunks(content),
+                chunks: if thought.is_empty() { whole_chunks(content) } else { thinking_chunks(content, thought) },
                 done_ms: gap,
                 stop_ms: 0,
             }),
@@ -390,6 +396,18 @@ pub(super) fn whole_chunks(content: &Value) -> Vec<(u64, Value)> {
         Some("tool_use") => vec![(0, json!({"type": "input_json_delta", "partial_json": content["input"].to_string()}))],
         _ => Vec::new(),
     }
+}
+
+/// The deltas of thinking that is seen only whole, by the tokens that were counted for each: four characters a token.
+fn thinking_chunks(content: &Value, thought: &[u64]) -> Vec<(u64, Value)> {
+    let mut rest: Vec<char> = text(content, "/thinking").unwrap_or_default().chars().collect();
+    let mut chunks = Vec::new();
+    for tokens in thought {
+        let part: String = rest.drain(..rest.len().min(*tokens as usize * 4)).collect();
+        chunks.push((0, json!({"type": "thinking_delta", "thinking": part})));
+    }
+    chunks.push((0, json!({"type": "signature_delta", "signature": content["signature"]})));
+    chunks
 }
 
 /// The API's words when a retried request failed with this status and the capture does not show them.
