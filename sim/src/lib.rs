@@ -1,6 +1,9 @@
 //! The stage, the world, the invariants and the explorer: real frames against a real engine, under a clock and an order that
 //! this crate owns.
 
+pub mod evidence;
 pub mod history;
+pub mod host;
 pub mod invariants;
+pub mod trace;
 pub mod view;

@@ -1,0 +1,215 @@
+//! The host under rehearsal, as the stage sees it: a thing that takes happenings and answers with what it wants done.
+//!
+//! An adapter for another host fills this trait; `engine` is the reference engine behind it.
+
+pub mod engine;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::{
+    history::UserAction,
+    view::{Clock, MessageState, Status, Timer},
+};
+
+/// A process, by the host's own number.
+pub type HostProc = u64;
+
+/// Pipe that a host reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pipe {
+    /// Frames.
+    Stdout,
+    /// Diagnostics.
+    Stderr,
+}
+
+/// One happening for the host.
+#[derive(Clone, Debug)]
+pub enum ForHost {
+    /// A chat with its configuration.
+    Create(ChatSetup),
+    /// The user does something.
+    User(UserAction),
+    /// A process was started with this process id, or there is no such program.
+    Spawned {
+        /// Which.
+        proc: HostProc,
+        /// Process id of the world; none: the program is not installed.
+        pid: Option<u32>,
+    },
+    /// Bytes of one read.
+    Bytes {
+        /// Whose.
+        proc: HostProc,
+        /// Which pipe.
+        pipe: Pipe,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// A pipe ended.
+    End {
+        /// Whose.
+        proc: HostProc,
+        /// Which pipe.
+        pipe: Pipe,
+    },
+    /// A process was reaped.
+    Exit {
+        /// Whose.
+        proc: HostProc,
+        /// Exit code.
+        code: Option<i32>,
+        /// Signal that ended it.
+        signal: Option<String>,
+    },
+    /// The host's first due timer.
+    Timer,
+}
+
+/// Configuration of a chat, as far as scenarios set it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatSetup {
+    /// Chat id.
+    pub chat: String,
+    /// Working directory.
+    pub cwd: String,
+    /// Model.
+    pub model: Option<String>,
+    /// Whether every approval is given at once and the sandbox is off.
+    pub bypass_permissions: bool,
+    /// Session to resume.
+    pub resume: Option<String>,
+    /// Whether another session than that one is an error.
+    pub require_session: bool,
+    /// Native subagents are off.
+    pub native_subagents_off: bool,
+}
+
+/// What a host wants done, or shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FromHost {
+    /// Start a process.
+    Spawn {
+        /// The host's number for it.
+        proc: HostProc,
+        /// The chat it serves.
+        chat: String,
+        /// Command line.
+        argv: Vec<String>,
+        /// Variables over the world's environment.
+        env: BTreeMap<String, String>,
+        /// Working directory.
+        cwd: String,
+    },
+    /// Write to stdin.
+    Write {
+        /// To whom.
+        proc: HostProc,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Close stdin behind everything written.
+    CloseStdin {
+        /// Whose.
+        proc: HostProc,
+    },
+    /// Send a signal.
+    Signal {
+        /// To whom.
+        proc: HostProc,
+        /// `SIGTERM`, `SIGKILL`.
+        signal: &'static str,
+    },
+    /// A change for the viewer.
+    Feed(Feed),
+    /// A transaction of the host's store and its outcome, for the trace.
+    Disk {
+        /// What was written, in short.
+        words: String,
+        /// How it ended.
+        outcome: &'static str,
+    },
+}
+
+/// One change on one of the viewer's two feeds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feed {
+    /// A chat's registry row.
+    Chat {
+        /// Chat id.
+        chat: String,
+        /// Parent chat.
+        parent: Option<String>,
+        /// Provider session.
+        session: Option<String>,
+        /// Wall clock of the last message, ms.
+        last_message_at: Option<u64>,
+    },
+    /// A chat's session row.
+    Session {
+        /// Chat id.
+        chat: String,
+        /// Status.
+        status: Status,
+        /// Pill.
+        pill: u32,
+        /// Last completed turn.
+        completed_turns: u64,
+    },
+    /// A message row.
+    Message {
+        /// Chat id.
+        chat: String,
+        /// Message id.
+        message: String,
+        /// Text.
+        text: String,
+        /// What became of it.
+        state: MessageState,
+    },
+    /// A question's row.
+    Input {
+        /// Chat id.
+        chat: String,
+        /// The host's id.
+        request: String,
+        /// The provider's id.
+        provider_request: String,
+        /// Whether the card is shown.
+        open: bool,
+    },
+    /// A journal row.
+    Journal {
+        /// Chat id.
+        chat: String,
+        /// Its number.
+        seq: u64,
+        /// The event.
+        event: Value,
+    },
+    /// Document update bytes.
+    Doc {
+        /// Document id.
+        doc: String,
+        /// Chat id.
+        chat: String,
+        /// Loro update bytes.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A host under rehearsal.
+pub trait Host {
+    /// Takes one happening; everything that follows from it is done when this returns.
+    fn take(&mut self, clock: Clock, happening: ForHost);
+    /// What it wants done and shows since the last call, in order.
+    fn wants(&mut self) -> Vec<FromHost>;
+    /// Deadline of its first timer, ms; none for a host that shows no timers.
+    fn deadline(&self) -> Option<u64>;
+    /// All its timers, first first; `None` for a host that shows none.
+    fn timers(&self) -> Option<Vec<Timer>>;
+    /// Processes whose end the host has not seen, by its own numbers.
+    fn leases(&self) -> Vec<HostProc>;
+}
