@@ -59,6 +59,8 @@ pub struct ChildScript {
     pub command: String,
     /// The answers to its requests, in order.
     pub answers: VecDeque<Answer>,
+    /// From the stop of the call's block to the child's start, in ms.
+    pub lead_ms: u64,
     /// From its last frame to the frame that says it ended, in ms.
     pub tail_ms: u64,
 }

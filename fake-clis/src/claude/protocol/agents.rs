@@ -16,7 +16,7 @@ impl Core {
         let script = script.unwrap_or_default();
         let task = self.tasks.len();
         let mut thread = Thread::new(Some(task), prompt.clone(), script.answers);
-        thread.tail_ms = script.tail_ms;
+        (thread.lead_ms, thread.tail_ms) = (script.lead_ms, script.tail_ms);
         self.threads.push(thread);
         let parent = call.and_then(|call| self.threads[self.jobs[call].thread].task);
         self.tasks.push(Task {
@@ -71,7 +71,8 @@ impl Core {
             self.at_once_or_after_delta(thread, index, AfterDelta::Echo(task), self.profile.newer);
         }
         if let Some(child) = self.tasks[task].thread {
-            self.call(child, 0, Core::request);
+            let lead = self.threads[child].lead_ms;
+            self.call(child, lead, Core::request);
         }
     }
 

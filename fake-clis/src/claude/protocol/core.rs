@@ -140,11 +140,6 @@ impl Core {
         }
     }
 
-    /// The model of the launch, which a new conversation goes back to.
-    pub(super) fn launch_model(&self) -> String {
-        self.profile.resolve(self.args.model.as_deref().unwrap_or("default"))
-    }
-
     /// The process begins.
     pub(in crate::claude) fn start(&mut self, stage: &mut Stage<'_>) {
         self.enter(stage);

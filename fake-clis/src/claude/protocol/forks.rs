@@ -36,7 +36,8 @@ impl Core {
         self.say_started(task);
         self.at_once_or_after_delta(thread, index, AfterDelta::Echo(task), self.profile.newer);
         if let Some(child) = self.tasks[task].thread {
-            self.call(child, 0, Core::request);
+            let lead = self.threads[child].lead_ms;
+            self.call(child, lead, Core::request);
         }
     }
 

@@ -59,6 +59,7 @@ impl Core {
             return;
         }
         let mut extra: Vec<(&str, Value)> = Vec::new();
+        let mut new_model = None;
         let run = LOCAL.iter().find(|(typed, _)| *typed == name).map_or(name.as_str(), |(_, run)| *run);
         let output = match run {
             "context" => {
@@ -71,11 +72,17 @@ impl Core {
                 format!("Current model: `{}`\n{}", display_name(&self.model), self.profile.model_usage)
             }
             _ => {
-                self.model = self.profile.resolve(&args);
-                format!("Set model to `{}` for this session only", display_name(&self.model))
+                let resolved = self.profile.resolve(&args);
+                let words = format!("Set model to `{}` for this session only", display_name(&resolved));
+                new_model = Some(resolved);
+                words
             }
         };
+        // This turn's own init still names the old model.
         self.say_init();
+        if let Some(model) = new_model {
+            self.model = model;
+        }
         extra.push(("local_command_run", json!({"command": run, "args": args})));
         self.say_local_output(&output, &extra);
         self.say_command_replay(run, &args);
@@ -132,7 +139,6 @@ impl Core {
         self.session = self.uuid();
         self.parent = None;
         self.had_turn = false;
-        self.model = self.launch_model();
         self.threads[MAIN].tools.clear();
         self.say_init();
         self.say_command_replay("clear", "");

@@ -88,6 +88,8 @@ pub(super) struct Thread {
     pub(super) tools: Vec<String>,
     /// Text of the last message.
     pub(super) text: String,
+    /// From a child's launch to its first request, in ms.
+    pub(super) lead_ms: u64,
     /// From the last frame of a child to its end, in ms.
     pub(super) tail_ms: u64,
 }
@@ -281,6 +283,7 @@ impl Thread {
             last: Tokens::default(),
             tools: Vec::new(),
             text: String::new(),
+            lead_ms: 0,
             tail_ms: 0,
         }
     }

@@ -1,5 +1,7 @@
 //! The answers to agents and forks, from their tagged frames.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -21,6 +23,8 @@ pub(super) struct Child<'a> {
     /// The command of a fork, without its slash.
     command: String,
     started: u64,
+    /// The stop of the call's block, or its assistant frame where no blocks are seen.
+    called: u64,
     ended: Option<u64>,
     stopped: bool,
     /// What its notification reports.
@@ -32,9 +36,19 @@ pub(super) struct Child<'a> {
 /// Finds all agents and forks and their frames.
 pub(super) fn collect<'a>(said: &[Said<'a>]) -> Vec<Child<'a>> {
     let mut children: Vec<Child<'a>> = Vec::new();
+    let mut called: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut block: Option<&str> = None;
     let offset = said.iter().filter_map(|s| Some(s.at as i64 - wall_ms(text(s.frame, "/timestamp")?)?)).min().unwrap_or(0);
     for Said { at, frame } in said {
         let frame: &'a Value = frame;
+        if let (Some("assistant"), Some(id)) = (text(frame, "/type"), text(frame, "/message/content/0/id")) {
+            called.insert(id, *at);
+            block = Some(id);
+        } else if text(frame, "/event/type") == Some("content_block_stop")
+            && let Some(id) = block.take()
+        {
+            called.insert(id, *at);
+        }
         if let (Some("task_started"), Some(id)) = (text(frame, "/subtype"), text(frame, "/task_id"))
             && text(frame, "/task_type") == Some("local_agent")
         {
@@ -44,6 +58,7 @@ pub(super) fn collect<'a>(said: &[Said<'a>]) -> Vec<Child<'a>> {
                 call: text(frame, "/tool_use_id"),
                 command,
                 started: *at,
+                called: text(frame, "/tool_use_id").and_then(|call| called.get(call)).copied().unwrap_or(*at),
                 ended: None,
                 stopped: false,
                 report: None,
@@ -118,7 +133,8 @@ impl Child<'_> {
             *delta_ms = UNSEEN_TAIL_MS;
         }
         let tail_ms = self.ended.map_or(0, |ended| ended.saturating_sub(last));
-        let child = ChildScript { command: self.command, answers: answers.into(), tail_ms };
+        let lead_ms = self.started.saturating_sub(self.called);
+        let child = ChildScript { command: self.command, answers: answers.into(), lead_ms, tail_ms };
         match self.call {
             Some(call) => {
                 script.children.insert(call.to_owned(), child);
