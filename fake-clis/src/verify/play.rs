@@ -169,7 +169,7 @@ impl Player<'_> {
                     let frame: Value = serde_json::from_str(&line).unwrap_or(Value::String(line));
                     *self.counts.entry(self.sorter.stream(&frame)).or_insert(0) += 1;
                     self.last = self.now;
-                    if std::env::var("DUMP").is_ok() { eprintln!("{:7} {}", self.now, frame.to_string().chars().take(170).collect::<String>()); }
+                    if std::env::var("DUMP").is_ok() { eprintln!("{:7} {}", self.now, frame.to_string().chars().take(17000).collect::<String>()); }
                     self.played.frames.push(frame);
                 }
                 Output::Arm { at_ms, .. } => self.timer = Some(at_ms),

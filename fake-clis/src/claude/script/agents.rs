@@ -43,7 +43,8 @@ pub(super) fn collect<'a>(said: &[Said<'a>]) -> Vec<Child<'a>> {
         let frame: &'a Value = frame;
         if let (Some("assistant"), Some(id)) = (text(frame, "/type"), text(frame, "/message/content/0/id")) {
             called.insert(id, *at);
-            block = Some(id);
+            // Only the main thread's blocks are seen to stop.
+            block = if tag(frame).is_none() { Some(id) } else { block };
         } else if text(frame, "/event/type") == Some("content_block_stop")
             && let Some(id) = block.take()
         {

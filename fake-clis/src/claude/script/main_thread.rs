@@ -40,6 +40,8 @@ struct Building {
     reply: Reply,
     stopped: bool,
     aborted: bool,
+    /// `message_stop` was seen.
+    ended: bool,
     /// A block was started and its assistant frame has not come.
     pending: bool,
 }
@@ -180,12 +182,14 @@ impl MainThread {
                     },
                     stopped: false,
                     aborted: false,
+                    ended: false,
                     pending: false,
                 });
             }
             Some(kind) => {
                 let Some(open) = self.open.as_mut() else { return };
                 open.event(kind, event, gap);
+                open.ended |= kind == "message_stop";
                 if kind == "message_stop" && said.frame.get("abandoned_blocks").is_some() && !open.aborted && !open.stopped {
                     self.abandoned = true;
                 }
@@ -258,7 +262,9 @@ impl MainThread {
         if self.abandoned {
             self.settle(true);
         }
-        if text(content, "/0/type") == Some("tool_result") || frame.get("isSynthetic").is_some() {
+        // A result that comes before its message has ended takes no time from the message.
+        let streaming = self.open.as_ref().is_some_and(|open| !open.ended);
+        if (text(content, "/0/type") == Some("tool_result") && !streaming) || frame.get("isSynthetic").is_some() {
             self.last = said.at;
         }
     }
@@ -309,7 +315,7 @@ impl Building {
             end: End::Stop { reason, usage, delta_ms: 1, stop_ms: 1 },
             streamed: stopped.is_none(),
         };
-        Building { reply, stopped: true, aborted: false, pending: false }
+        Building { reply, stopped: true, aborted: false, ended: true, pending: false }
     }
 
     fn event(&mut self, kind: &str, event: &Value, gap: u64) {

@@ -29,7 +29,8 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
                 let block = &frame["message"]["content"][0];
                 if let (Some(id), Some(name)) = (text(block, "/id"), text(block, "/name")) {
                     begun.insert(id.to_owned(), (at, name.to_owned()));
-                    open = Some(id.to_owned());
+                    // Only the main thread's blocks are seen to stop.
+                    open = tag(frame).is_none().then(|| id.to_owned()).or(open);
                 }
             }
             Some("stream_event") if text(frame, "/event/type") == Some("content_block_stop") => {
