@@ -38,6 +38,8 @@ pub struct Script {
 pub struct TurnScript {
     /// What began the turn.
     pub cue: Cue,
+    /// From the notification, or from the result before it, to the `init` of a follow-up turn, in ms.
+    pub lead_ms: Option<u64>,
     /// The answers to its requests, in order.
     pub answers: VecDeque<Answer>,
 }

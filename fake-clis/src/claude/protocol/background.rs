@@ -12,18 +12,24 @@ impl Core {
         self.tasks[task].ended_ms = self.now_ms;
         self.follow_ups.push_back(task);
         if self.turn.is_none() {
-            self.after(pace::FOLLOW_UP, Event::Next);
+            let lead = self.follow_up_lead();
+            self.after(lead, Event::Next);
         }
+    }
+
+    /// How long the next follow-up turn takes to begin.
+    fn follow_up_lead(&self) -> u64 {
+        let scripted = self.script.turns.iter().find(|turn| turn.cue == Cue::FollowUp).and_then(|turn| turn.lead_ms);
+        scripted.unwrap_or(pace::FOLLOW_UP)
     }
 
     /// The next follow-up turn. When the next task's notification came close behind, both go into one model call: this
     /// turn is empty and the next one has the words.
     pub(super) fn begin_follow_up(&mut self) {
         let Some(&task) = self.follow_ups.front() else { return };
-        if self.now_ms < self.tasks[task].ended_ms + pace::FOLLOW_UP {
-            // A turn's end came upon a task that ended just before it.
-            let wait = self.tasks[task].ended_ms + pace::FOLLOW_UP - self.now_ms;
-            self.after(wait, Event::Next);
+        let due = self.tasks[task].ended_ms.max(self.last_result_ms) + self.follow_up_lead();
+        if self.now_ms < due {
+            self.after(due - self.now_ms, Event::Next);
             return;
         }
         let ended = self.tasks[task].ended_ms;

@@ -52,6 +52,7 @@ pub(in crate::claude) struct Core {
     pub(super) follow_ups: VecDeque<TaskId>,
     pub(super) ledger: Ledger,
     pub(super) results: u64,
+    pub(super) last_result_ms: u64,
     /// A turn with a model call has run.
     pub(super) had_turn: bool,
     pub(super) last_error: bool,
@@ -114,6 +115,7 @@ impl Core {
             follow_ups: VecDeque::new(),
             ledger: Ledger::default(),
             results: 0,
+            last_result_ms: 0,
             had_turn: false,
             last_error: false,
             stdin_closed: false,

@@ -37,6 +37,7 @@ impl Core {
         let frame = self.result_frame(&turn, &ending);
         self.last_error = frame["is_error"] == true && !self.interrupted_by_signal;
         self.results += 1;
+        self.last_result_ms = self.now_ms;
         self.say(frame);
         if cancelled {
             for uuid in &turn.folded {

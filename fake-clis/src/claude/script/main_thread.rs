@@ -1,6 +1,6 @@
 //! The main thread's answers, turn by turn.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use captures::format::{Capture, From};
 use serde_json::{Value, json};
@@ -28,6 +28,10 @@ pub(super) struct MainThread {
     open: Option<Building>,
     /// A message was abandoned, and why is not known yet.
     abandoned: bool,
+    /// Tasks in the background, and when those of them ended whose turn has not come.
+    background: BTreeSet<String>,
+    notified: VecDeque<u64>,
+    last_result: u64,
     /// Thinking tokens that were counted before their block is seen, where no deltas are.
     thought: Vec<u64>,
     retries: u64,
@@ -74,6 +78,9 @@ impl MainThread {
             last: 0,
             open: None,
             abandoned: false,
+            background: BTreeSet::new(),
+            notified: VecDeque::new(),
+            last_result: 0,
             thought: Vec::new(),
             retries: 0,
             compacting: 0,
@@ -98,7 +105,18 @@ impl MainThread {
             (Some("stream_event"), _) => self.stream(said),
             (Some("assistant"), _) if tag(frame).is_none() => self.assistant(said),
             (Some("user"), _) if tag(frame).is_none() => self.user(said),
-            (Some("result"), _) => self.close(),
+            (Some("result"), _) => {
+                self.close();
+                self.last_result = said.at;
+            }
+            (Some("system"), Some("task_started")) if frame["is_backgrounded"] == true => {
+                self.background.extend(text(frame, "/task_id").map(str::to_owned));
+            }
+            (Some("system"), Some("task_notification")) => {
+                if text(frame, "/task_id").is_some_and(|id| self.background.contains(id)) {
+                    self.notified.push_back(said.at);
+                }
+            }
             _ => {}
         }
     }
@@ -116,7 +134,10 @@ impl MainThread {
             Some(uuid) => self.messages.get(uuid).cloned(),
             None => self.plain.pop_front(),
         };
-        self.turns.push_back(TurnScript { cue: words.map_or(Cue::FollowUp, Cue::Message), answers: VecDeque::new() });
+        let cue = words.map_or(Cue::FollowUp, Cue::Message);
+        let since = if cue == Cue::FollowUp { self.notified.pop_front() } else { None };
+        let lead_ms = since.map(|since| said.at.saturating_sub(since.max(self.last_result)));
+        self.turns.push_back(TurnScript { cue, lead_ms, answers: VecDeque::new() });
         self.last = said.at;
         self.retries = 0;
     }
