@@ -50,9 +50,15 @@ pub struct Tape {
     failed: bool,
     stdin_closed: bool,
     over: bool,
+    raw: bool,
 }
 
 impl Tape {
+    /// The same for a raw scene: its lines are the recording's own, so its launch need not be the host's.
+    pub fn raw(capture: Arc<Capture>, launch: Launch, initialize: Option<Value>) -> Self {
+        Tape { raw: true, ..Tape::new(capture, launch, initialize) }
+    }
+
     /// A tape of `capture`, for a process launched as `launch` says.
     pub fn new(capture: Arc<Capture>, launch: Launch, initialize: Option<Value>) -> Self {
         let labels = capture.labels();
@@ -85,6 +91,7 @@ impl Tape {
             failed: false,
             stdin_closed: false,
             over: false,
+            raw: false,
         }
     }
 
@@ -204,6 +211,7 @@ impl Understudy for Tape {
             return out;
         }
         match input {
+            Input::Start if self.raw => self.go_on(stage, &mut out),
             Input::Start => match cue::launch(&self.capture.header, &self.launch) {
                 Ok(()) => self.go_on(stage, &mut out),
                 Err(why) => self.leave(why, &mut out),

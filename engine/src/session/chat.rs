@@ -240,8 +240,13 @@ impl Chat {
         }
     }
 
-    pub(super) fn new_message(&mut self, hub: &mut Hub, message: &Message, state: MessageState) {
-        let row = MessageRow { chat_id: self.id.clone(), message_id: message.id.clone(), text: message.text.clone(), state };
+    /// The same for a message that may not have a row yet.
+    pub(super) fn message_row(&mut self, hub: &mut Hub, message: &Message, state: MessageState) {
+        if self.messages.contains_key(&message.id) {
+            return self.message_state(hub, &message.id, state);
+        }
+        let row =
+            MessageRow { chat_id: self.id.clone(), message_id: message.id.clone(), text: message.text.clone(), state };
         hub.message(&row);
         self.messages.insert(message.id.clone(), row);
     }

@@ -21,8 +21,8 @@ impl Chat {
             // The same id again is the same message: written once, sent once (M1).
             return;
         }
+        hub.require_commit();
         self.queue_paused = false;
-        self.new_message(hub, &message, MessageState::Queued);
         self.dispatch(hub, message);
         self.look_at_waiting(hub);
     }
@@ -36,8 +36,9 @@ impl Chat {
             self.send(hub, message);
             return;
         }
+        hub.require_commit();
         self.queue_paused = false;
-        self.new_message(hub, &message, MessageState::Queued);
+        self.message_row(hub, &message, MessageState::Queued);
         self.queue.push_front(message);
         self.stop_turn(hub);
         self.look_at_waiting(hub);
@@ -48,6 +49,7 @@ impl Chat {
         if self.run.as_ref().is_some_and(Run::takes_messages) {
             let full = self.run.as_ref().is_some_and(|run| run.ledger.len() >= MAILBOX);
             if full {
+                self.message_row(hub, &message, MessageState::Queued);
                 self.queue.push_back(message);
                 return;
             }
@@ -67,7 +69,7 @@ impl Chat {
     fn accept(&mut self, hub: &mut Hub, message: &Message) {
         hub.require_commit();
         self.status(hub, Status::Working, false);
-        self.message_state(hub, &message.id, MessageState::Sent);
+        self.message_row(hub, message, MessageState::Sent);
         self.doc.push_user(&message.id, &message.text, hub.now.wall, &self.spec_device(hub));
         self.note_message(hub, &message.text);
         self.flush(hub);

@@ -42,6 +42,10 @@ pub struct Reader {
 impl Reader {
     /// A record that the CLI said.
     pub fn said(&mut self, frame: &Value) {
+        if frame["type"] == "result" {
+            // From its result on a turn no longer decides how a message is taken; its `completed` follows within 2 ms.
+            self.running.clear();
+        }
         let (Some(uuid), Some(state)) = (frame["command_uuid"].as_str(), frame["state"].as_str()) else { return };
         self.queued.remove(uuid);
         match state {

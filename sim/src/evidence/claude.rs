@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{
-    Ask, AskEnd, Block, Evidence, HostRequest, OddKind, Owner, Piece, PieceKind, Place, Receipt, ResultFacts, Task,
-};
+use super::{Ask, AskEnd, Block, Evidence, HostRequest, OddKind, Owner, Piece, PieceKind, Place, Receipt, ResultFacts, Task};
 use crate::{
     history::{Happening, What},
     view::Outcome,
@@ -155,6 +153,9 @@ impl Reader {
     }
 
     fn lifecycle(&mut self, evidence: &mut Evidence, place: Place, frame: &Value) {
+        if let Some(process) = evidence.process_mut(place.pid) {
+            process.reports = true;
+        }
         let uuid = frame["command_uuid"].as_str().unwrap_or_default();
         let Some((number, receipt)) = receipt(evidence, place.pid, uuid) else { return };
         match frame["state"].as_str().unwrap_or_default() {
@@ -243,13 +244,7 @@ impl Reader {
         let message = self.streamed.entry(self.message.clone()).or_default();
         let block = *message.entry(number).or_insert_with(|| {
             let taken_back = false;
-            evidence.blocks.push(Block {
-                message: self.message.clone(),
-                number,
-                thinking,
-                taken_back,
-                deltas: Vec::new(),
-            });
+            evidence.blocks.push(Block { message: self.message.clone(), number, thinking, taken_back, deltas: Vec::new() });
             evidence.blocks.len() - 1
         });
         if evidence.blocks[block].deltas.is_empty() {

@@ -92,6 +92,8 @@ pub struct ProcessFacts {
     pub mismatch: Option<(String, String)>,
     /// Whether the provider runs a turn in it.
     pub running: bool,
+    /// Whether it ever told what became of a message.
+    pub reports: bool,
     /// When the last content came that a user would see.
     pub visible_at: Option<u64>,
     /// When its stdout ended: the host hears nothing of it any more.
@@ -116,6 +118,7 @@ impl ProcessFacts {
             session,
             mismatch: None,
             running: false,
+            reports: false,
             visible_at: None,
             silent_at: None,
             exited_at: None,

@@ -84,64 +84,190 @@ fn summary(scene: &str) -> String {
         };
         lines.push(format!("{child}- {words}"));
     }
-    if ran {
-        lines.push("runs at the end".to_string());
+    if evidence.runs("chat-1") {
+        lines.push("runs still".to_string());
+    } else if ran {
+        lines.push("ran until the process ended".to_string());
     }
     lines.join("\n")
 }
 
 fn check(scene: &str, expected: &str) {
-    let expected: Vec<&str> = expected.trim_matches('\n').lines().map(|line| line.strip_prefix("        ").unwrap_or(line)).collect();
+    let expected: Vec<&str> =
+        expected.trim_matches('\n').lines().map(|line| line.strip_prefix("        ").unwrap_or(line)).collect();
     let found = summary(scene);
     assert_eq!(found.trim_end(), expected.join("\n").trim_end(), "{scene}:\n{found}");
 }
 
 #[test]
 fn a_plain_turn_is_one_message_and_one_result() {
-    check("plain-turn", "");
+    check(
+        "plain-turn",
+        r#"
+        message Say hello. MOCK:plai: taken, ended
+        result Messages Completed of 1
+        - thinking
+        - "Hello from the mock. This is a"
+        "#,
+    );
 }
 
 #[test]
 fn an_api_error_is_a_failure_though_its_result_says_success() {
-    check("api-529-until-retries-end", "");
+    check(
+        "api-529-until-retries-end",
+        r#"
+        message Trigger. MOCK:err: taken, ended
+        message And now? MOCK:second: taken, ended
+        result Messages Failed of 1
+        result Messages Completed of 1
+        - error API Error: 529 mock overloaded
+        - "Second turn reply."
+        "#,
+    );
 }
 
 #[test]
 fn text_that_was_taken_back_is_told_apart_from_what_replaced_it() {
-    check("api-cut-mid-stream-then-fallback", "");
+    check(
+        "api-cut-mid-stream-then-fallback",
+        r#"
+        message Trigger. MOCK:err: taken, ended
+        message And now? MOCK:second: taken, ended
+        result Messages Completed of 1
+        result Messages Completed of 1
+        - taken back
+        - taken back
+        - taken back
+        - "Recovered after the error. It "
+        - "Second turn reply."
+        "#,
+    );
 }
 
 #[test]
 fn a_typed_fork_that_was_stopped_is_an_interruption_though_its_result_says_success() {
-    check("interrupt-during-typed-fork", "");
+    check(
+        "interrupt-during-typed-fork",
+        r#"
+        message /slow: taken, ended
+        message After the interrupt.: taken, ended
+        result Messages Interrupted of 1
+        result Messages Completed of 1
+        typed fork: Some(Interrupted)
+        - fork
+          - "Base directory for this skill:"
+          - "Step one."
+          - call "Bash"
+          - result
+          - "Step two."
+          - "[Request interrupted by user]"
+        - "Second turn reply."
+        "#,
+    );
 }
 
 #[test]
 fn orphans_of_a_killed_session_bring_a_result_that_is_nobodys() {
-    check("resume-after-kill-with-background-agents", "");
+    check(
+        "resume-after-kill-with-background-agents",
+        r#"
+        message Go on. MOCK:second: taken, ended
+        result Background Completed of 0
+        result Messages Completed of 1
+        - "Second turn reply."
+        "#,
+    );
 }
 
 #[test]
 fn a_queued_message_that_was_cancelled_was_given_back_unread() {
-    check("interrupt-cancels-queued-message", "");
+    check(
+        "interrupt-cancels-queued-message",
+        r#"
+        message Sleep. MOCK:longtool: taken, ended
+        message Queued one. MOCK:sec: given back
+        result Messages Interrupted of 1
+        - "Sleeping."
+        - call "Bash"
+        - result
+        "#,
+    );
 }
 
 #[test]
 fn a_question_that_the_provider_took_back_is_owed_no_answer() {
-    check("interrupt-while-permission-pending", "");
+    check(
+        "interrupt-while-permission-pending",
+        r#"
+        message Touch. MOCK:perm: taken, ended
+        message After. MOCK:second: taken, ended
+        result Messages Interrupted of 1
+        result Messages Completed of 1
+        ask: 0 answers, Some(Cancelled)
+        - "Asking."
+        - call "Bash"
+        - result
+        - "Second turn reply."
+        "#,
+    );
 }
 
 #[test]
 fn messages_folded_into_a_running_turn_are_named_by_its_one_result() {
-    check("steer-next-during-bash", "");
+    check(
+        "steer-next-during-bash",
+        r#"
+        message Run two tools. MOCK:: taken, ended
+        message Change of plan. MOCK: taken, ended
+        result Messages Completed of 2
+        - "First."
+        - call "Bash"
+        - result
+        - "Steered reply."
+        "#,
+    );
 }
 
 #[test]
 fn a_turn_of_a_process_that_was_killed_is_not_owed() {
-    check("killed-mid-tool", "");
+    check(
+        "killed-mid-tool",
+        r#"
+        message Sleep. MOCK:longtool: taken
+        - "Sleeping."
+        - call "Bash"
+        ran until the process ended
+        "#,
+    );
 }
 
 #[test]
 fn follow_up_turns_of_background_agents_are_nobodys() {
-    check("background-agents-two", "");
+    check(
+        "background-agents-two",
+        r#"
+        message Use two background a: taken, ended
+        result Messages Completed of 1
+        result Background Completed of 0
+        result Background Completed of 0
+        task: Some(Completed)
+        task: Some(Completed)
+        - call "Agent"
+        - result
+        - call "Agent"
+        - result
+          - "Sub one works."
+          - call "Bash"
+          - "Sub two works."
+          - call "Bash"
+        - "Both launched; waiting."
+          - result
+          - result
+          - "bravo"
+          - "alpha"
+        - "Both launched; waiting."
+        - "Both launched; waiting."
+        "#,
+    );
 }

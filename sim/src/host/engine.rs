@@ -8,7 +8,10 @@ use engine::{
         Core,
         config::EngineConfig,
         effect::{Effect, Signal, Spawn, Txn},
-        input::{ChatSpec, Control, ExitStatus, Input, Message, Now, Pipe as EnginePipe, ProcId, ResumePolicy, Sandbox, SpawnError, StoreError},
+        input::{
+            ChatSpec, Control, ExitStatus, Input, Message, Now, Pipe as EnginePipe, ProcId, ResumePolicy, Sandbox, SpawnError,
+            StoreError,
+        },
     },
     feed,
     shell::{Platform, Shell},
@@ -113,15 +116,9 @@ impl Host for EngineHost {
     fn take(&mut self, clock: Clock, happening: ForHost) {
         self.clock.set(clock);
         let input = match happening {
-            ForHost::Timer => {
-                self.shell.fire_due();
-                return;
-            }
             ForHost::Create(setup) => Input::Create(spec(setup)),
             ForHost::User(action) => user(action),
-            ForHost::Spawned { proc, pid } => {
-                Input::Spawned { proc: ProcId(proc), result: pid.ok_or(SpawnError::NotInstalled) }
-            }
+            ForHost::Spawned { proc, pid } => Input::Spawned { proc: ProcId(proc), result: pid.ok_or(SpawnError::NotInstalled) },
             ForHost::Bytes { proc, pipe, bytes } => Input::Bytes { proc: ProcId(proc), pipe: engine_pipe(pipe), bytes },
             ForHost::End { proc, pipe } => Input::End { proc: ProcId(proc), pipe: engine_pipe(pipe) },
             ForHost::Exit { proc, code, signal } => Input::Exit { proc: ProcId(proc), status: ExitStatus { code, signal } },
@@ -140,6 +137,19 @@ impl Host for EngineHost {
     fn timers(&self) -> Option<Vec<Timer>> {
         let rows = self.shell.core().timers();
         Some(rows.map(|(deadline, key)| Timer { deadline, class: format!("{:?}", key.class), key: key.to_string() }).collect())
+    }
+
+    fn unflushed(&self, chat: &str) -> bool {
+        self.shell.core().timers().any(|(_, key)| key.name == "flush" && key.owner == chat)
+    }
+
+    fn ends_requests(&self, timer: &str) -> bool {
+        timer.contains("/control-deadline/")
+    }
+
+    fn fire(&mut self, clock: Clock) -> Option<String> {
+        self.clock.set(clock);
+        self.shell.fire_due().map(|key| key.to_string())
     }
 
     fn leases(&self) -> Vec<HostProc> {

@@ -64,8 +64,6 @@ pub enum ForHost {
         /// Signal that ended it.
         signal: Option<String>,
     },
-    /// The host's first due timer.
-    Timer,
 }
 
 /// Configuration of a chat, as far as scenarios set it.
@@ -210,6 +208,12 @@ pub trait Host {
     fn deadline(&self) -> Option<u64>;
     /// All its timers, first first; `None` for a host that shows none.
     fn timers(&self) -> Option<Vec<Timer>>;
+    /// Whether document changes of a chat wait for their flush.
+    fn unflushed(&self, chat: &str) -> bool;
+    /// Whether the timer that just fired was the deadline of the host's control requests.
+    fn ends_requests(&self, timer: &str) -> bool;
+    /// Takes out the first due timer and handles it; its key, or none when none is due.
+    fn fire(&mut self, clock: Clock) -> Option<String>;
     /// Processes whose end the host has not seen, by its own numbers.
     fn leases(&self) -> Vec<HostProc>;
 }

@@ -64,3 +64,8 @@ pub trait Invariant {
     /// Called once at quiescence: nothing is pending, everything is delivered, no short timer is armed.
     fn at_rest(&mut self, _moment: &Moment<'_>, _found: &mut Found) {}
 }
+
+/// Fresh judges for one run.
+pub fn all() -> Vec<Box<dyn Invariant>> {
+    Vec::new()
+}

@@ -10,19 +10,41 @@ use super::model::{ChildState, Entry, EntryState, Part, Tool};
 /// The entries of a document in order.
 pub fn entries(doc: &LoroDoc) -> Vec<Entry> {
     let LoroValue::List(messages) = doc.get_list("messages").get_deep_value() else { return Vec::new() };
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut roots: Vec<(Entry, Vec<Piece>)> = Vec::new();
     for value in messages.iter() {
-        let Some((mut entry, parts)) = entry(value) else { continue };
+        let Some((entry, mut pieces)) = entry(value) else { continue };
         let root = text(value, "continuationOf");
-        if let Some(root) = root.and_then(|root| entries.iter_mut().rev().find(|entry| entry.id == root)) {
-            root.state = entry.state;
-            parts.into_iter().for_each(|part| join(&mut root.parts, part));
-            continue;
+        match root.and_then(|root| roots.iter_mut().rev().find(|(entry, _)| entry.id == root)) {
+            Some((_, parts)) => parts.append(&mut pieces),
+            None => roots.push((entry, pieces)),
         }
-        parts.into_iter().for_each(|part| join(&mut entry.parts, part));
-        entries.push(entry);
     }
-    entries
+    roots.into_iter().map(|(entry, pieces)| Entry { parts: joined(pieces), ..entry }).collect()
+}
+
+/// A part as it is stored: its own id, and the id of the part whose text it goes on.
+struct Piece {
+    id: Option<String>,
+    continues: Option<String>,
+    part: Part,
+}
+
+/// The texts of later pieces follow that of the part they continue, wherever they stand.
+fn joined(pieces: Vec<Piece>) -> Vec<Part> {
+    let mut parts: Vec<(Option<String>, Part)> = Vec::new();
+    for Piece { id, continues, part } in pieces {
+        let root = continues.and_then(|root| parts.iter_mut().find(|(id, _)| id.as_ref() == Some(&root)));
+        match (root, part) {
+            (
+                Some((_, Part::Text { text, .. } | Part::Reasoning { text, .. })),
+                Part::Text { text: more, .. } | Part::Reasoning { text: more, .. },
+            ) => {
+                text.push_str(&more);
+            }
+            (_, part) => parts.push((id, part)),
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 fn field<'a>(value: &'a LoroValue, key: &str) -> Option<&'a LoroValue> {
@@ -43,38 +65,22 @@ fn flag(value: &LoroValue, key: &str) -> bool {
     matches!(field(value, key), Some(LoroValue::Bool(true)))
 }
 
-/// An entry without its parts, and the parts, each with whether it goes on the text before it.
-fn entry(value: &LoroValue) -> Option<(Entry, Vec<(Part, bool)>)> {
+/// An entry without its parts, and its parts as they are stored.
+fn entry(value: &LoroValue) -> Option<(Entry, Vec<Piece>)> {
     let state = match text(value, "status")?.as_str() {
         "streaming" => EntryState::Streaming,
         "complete" => EntryState::Complete,
         "aborted" => EntryState::Aborted,
         _ => return None,
     };
-    let parts = match field(value, "parts") {
-        Some(LoroValue::List(list)) => list.iter().filter_map(part).collect(),
+    let pieces = match field(value, "parts") {
+        Some(LoroValue::List(list)) => list.iter().filter_map(piece).collect(),
         _ => Vec::new(),
     };
-    Some((Entry { id: text(value, "id")?, role: text(value, "role")?, state, parts: Vec::new() }, parts))
+    Some((Entry { id: text(value, "id")?, role: text(value, "role")?, state, parts: Vec::new() }, pieces))
 }
 
-/// A piece of a long text goes on where the piece before it ended.
-fn join(parts: &mut Vec<Part>, (part, continues): (Part, bool)) {
-    if continues {
-        match (parts.last_mut(), &part) {
-            (Some(Part::Text { text, .. }), Part::Text { text: more, .. })
-            | (Some(Part::Reasoning { text, .. }), Part::Reasoning { text: more, .. }) => {
-                text.push_str(more);
-                return;
-            }
-            _ => {}
-        }
-    }
-    parts.push(part);
-}
-
-fn part(value: &LoroValue) -> Option<(Part, bool)> {
-    let continues = field(value, "continues").is_some();
+fn piece(value: &LoroValue) -> Option<Piece> {
     let part = match text(value, "kind")?.as_str() {
         "text" => Part::Text { key: text(value, "part"), text: text(value, "text").unwrap_or_default() },
         "reasoning" => Part::Reasoning { key: text(value, "part"), text: text(value, "text").unwrap_or_default() },
@@ -83,7 +89,7 @@ fn part(value: &LoroValue) -> Option<(Part, bool)> {
         "error" => Part::Error { message: text(value, "message")? },
         other => Part::Other { kind: other.to_owned() },
     };
-    Some((part, continues))
+    Some(Piece { id: text(value, "id"), continues: text(value, "continues"), part })
 }
 
 fn tool(value: &LoroValue) -> Option<Tool> {

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{
     decode,
     model::{
-        Approval, Cause, Chat, Clock, Delivery, Entry, HostView, JournalEntry, Message, MessageState, Outcome, Part, Settle, Status,
-        SubagentRow, Tab, Tool, Turn,
+        Approval, Cause, Chat, Clock, Delivery, Entry, HostView, JournalEntry, Message, MessageState, Outcome, Part, Settle,
+        Status, SubagentRow, Tab, Tool, Turn,
     },
 };
 use crate::host::Feed;
@@ -128,7 +128,9 @@ impl Viewer {
             MessageState::Sent => self.sent.push((index, id)),
             // A message that was given back before anything took it opened no turn after all.
             MessageState::Queued | MessageState::Withdrawn => {
-                shown.turns.retain(|turn| !turn.settles.is_empty() || turn.cause != Cause::Message(id.clone()) || taken(&shown.journal, &id));
+                shown.turns.retain(|turn| {
+                    !turn.settles.is_empty() || turn.cause != Cause::Message(id.clone()) || taken(&shown.journal, &id)
+                });
             }
             MessageState::Delivered | MessageState::NotDelivered => {}
         }
@@ -192,7 +194,9 @@ impl Viewer {
         let cause = sent
             .into_iter()
             .find(|id| state(id) != Some(MessageState::Withdrawn) && state(id) != Some(MessageState::Queued))
-            .or_else(|| chat.messages.iter().find(|message| message.state == MessageState::Sent).map(|message| message.id.clone()))
+            .or_else(|| {
+                chat.messages.iter().find(|message| message.state == MessageState::Sent).map(|message| message.id.clone())
+            })
             .filter(|id| !chat.turns.iter().any(|turn| turn.cause == Cause::Message(id.clone())))
             .map(Cause::Message);
         let cause = match (cause, chat.busy) {

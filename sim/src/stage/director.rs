@@ -1,0 +1,63 @@
+//! Who says what happens next from outside: a scenario's steps, or what a capture implies.
+
+use std::collections::BTreeMap;
+
+use crate::{history::UserAction, host::ChatSetup, view::HostView, world::Process};
+
+/// What a director may look at.
+pub struct Cue<'a> {
+    /// Virtual time, ms.
+    pub now: u64,
+    /// What the viewer sees.
+    pub view: &'a HostView,
+    /// Processes in start order.
+    pub processes: &'a BTreeMap<u32, Process>,
+}
+
+/// What a director wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Direct {
+    /// Nothing before something happens, or before this time.
+    Wait(Option<u64>),
+    /// A chat is created.
+    Create(ChatSetup),
+    /// The user does something.
+    Act(UserAction),
+    /// The stage itself writes to the stdin of a process (raw scenes).
+    Write {
+        /// To whom.
+        pid: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// The stage itself closes the stdin of a process (raw scenes).
+    CloseStdin {
+        /// Whose.
+        pid: u32,
+    },
+    /// The world sends a signal.
+    Signal {
+        /// To whom.
+        pid: u32,
+        /// Its name.
+        signal: String,
+    },
+    /// A held beat is released.
+    Release(String),
+    /// An expectation of the scenario does not hold.
+    Unmet(String),
+    /// What had to come did not come in its time.
+    TooLate(String),
+    /// The scenario itself is wrong.
+    Wrong(String),
+    /// Nothing more comes from outside.
+    Finished,
+}
+
+/// A source of outside happenings.
+pub trait Director {
+    /// Called whenever something may have changed.
+    fn next(&mut self, cue: &Cue<'_>) -> Direct;
+    /// What it waits for, in words, when nothing happens any more.
+    fn waits_for(&self) -> Option<String>;
+}
