@@ -3,6 +3,7 @@
 //! Host-neutral invariants (I1 …) speak of hosts; the finer rules of the reference engine (D, N, C, T, V, M) stand beside them,
 //! named as such. Each says per run whether it had something to judge; only *checked* is a pass.
 
+pub mod host;
 #[cfg(test)]
 pub mod stub;
 

@@ -43,7 +43,9 @@ impl Invariant for Approvals {
                 found.judge(ID, moment.at, number == 0, || format!("request {} was answered {} times", ask.id, number + 1));
                 let (heard, grants) = ask.answers[number];
                 let late = grants && late_grant(&evidence, ask.pid, ask.ended, heard);
-                found.judge(ID, moment.at, !late, || format!("request {} was granted after it had ended: {:?}", ask.id, ask.ended));
+                found.judge(ID, moment.at, !late, || {
+                    format!("request {} was granted after it had ended: {:?}", ask.id, ask.ended)
+                });
             }
         }
         for (pid, at, id) in &evidence.unasked[self.unasked..] {
@@ -70,7 +72,9 @@ impl Invariant for Approvals {
             };
             found.judge(ID, moment.at, holds, || match ask.ended {
                 None => format!("{}: the provider waits for an answer to {}, and no card is shown", chat.id, ask.id),
-                Some((at, end)) => format!("{}: request {} ended at {at} ms ({end:?}), and its card is still shown", chat.id, ask.id),
+                Some((at, end)) => {
+                    format!("{}: request {} ended at {at} ms ({end:?}), and its card is still shown", chat.id, ask.id)
+                }
             });
         }
         for chat in &moment.view.chats {
@@ -107,7 +111,10 @@ fn cards(evidence: &Evidence, chat: &Chat, seen: &mut Vec<(u32, u32, bool)>, at:
         if (approval.openings, approval.closings) != (seen.0, seen.1) {
             (seen.0, seen.1) = (approval.openings, approval.closings);
             found.judge(ID, at, approval.openings <= 1 && approval.closings <= 1, || {
-                format!("{}: card {} was opened {} and closed {} times", chat.id, approval.id, approval.openings, approval.closings)
+                format!(
+                    "{}: card {} was opened {} and closed {} times",
+                    chat.id, approval.id, approval.openings, approval.closings
+                )
             });
         }
         // Card and turn come on the row feed: while a row change is under way the one may be here and the other not.

@@ -96,7 +96,10 @@ fn judge(chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
     for tab in &chat.tabs {
         once("entry of a tab", &mut tab.entries.iter().map(|entry| entry.id.as_str()));
         let parts = tab.entries.iter().flat_map(|entry| &entry.parts);
-        once("tool of a tab", &mut parts.filter_map(|part| if let Part::Tool(tool) = part { Some(tool.id.as_str()) } else { None }));
+        once(
+            "tool of a tab",
+            &mut parts.filter_map(|part| if let Part::Tool(tool) = part { Some(tool.id.as_str()) } else { None }),
+        );
     }
     if let Some(key) = repeated_key(&chat.transcript)
         && told.insert(format!("part {key}"))

@@ -41,7 +41,10 @@ impl Invariant for Messages {
                 let restarted = message.chat.as_ref().is_some_and(restarted);
                 let may = number == 0 || may_come_again(&evidence, message, number, restarted) || moment.history.broken_provider;
                 found.judge(ID, moment.at, may, || {
-                    format!("message {}: received again at {} ms, though it had been taken", message.id, message.receipts[number].at)
+                    format!(
+                        "message {}: received again at {} ms, though it had been taken",
+                        message.id, message.receipts[number].at
+                    )
                 });
             }
         }

@@ -77,7 +77,10 @@ fn fault(evidence: &Evidence, inside: &Inside, moment: &Moment<'_>, request: &Re
     let prefix = process.chat.as_deref().map(|chat| format!("{chat}/"));
     let bound = inside.timers.iter().any(|timer| {
         let owned = prefix.as_ref().is_none_or(|prefix| timer.key.starts_with(prefix.as_str()));
-        owned && "PDR".contains(&timer.class) && !timer.key.contains("/flush/") && timer.deadline <= request.sent_at + SETTLE_BOUND_MS
+        owned
+            && "PDR".contains(&timer.class)
+            && !timer.key.contains("/flush/")
+            && timer.deadline <= request.sent_at + SETTLE_BOUND_MS
     });
     (!bound).then_some("it is open, and no timer ends it")
 }

@@ -80,7 +80,9 @@ impl Invariant for Scopes {
         let sayer = match new {
             [] => None,
             [first, ..] => match &first.what {
-                What::Said { pid, .. } if new.iter().all(|h| matches!(&h.what, What::Said { pid: by, .. } if by == pid)) => Some(*pid),
+                What::Said { pid, .. } if new.iter().all(|h| matches!(&h.what, What::Said { pid: by, .. } if by == pid)) => {
+                    Some(*pid)
+                }
                 _ => None,
             },
         };
@@ -97,7 +99,8 @@ impl Invariant for Scopes {
                     format!("{}: a frame of {what} ({pid}) changed it from {before:?} to {now:?}", chat.id)
                 });
             }
-            let foreign = !results.is_empty() && results.iter().all(|result| matches!(result.owner, Owner::Background | Owner::Late));
+            let foreign =
+                !results.is_empty() && results.iter().all(|result| matches!(result.owner, Owner::Background | Owner::Late));
             if foreign
                 && !moment.history.broken_provider
                 && let Some(chat) = moment.view.chat(speaker)
@@ -122,8 +125,11 @@ impl Invariant for Scopes {
                 });
             } else if request["subtype"] == "cancel_async_message" {
                 let id = request["message_uuid"].as_str().unwrap_or_default();
-                let known = evidence.message(id).is_some_and(|message| message.receipts.iter().any(|receipt| receipt.pid == *pid));
-                found.judge(ID, moment.at, known, || format!("process {pid} was told to give back message {id}, which it never got"));
+                let known =
+                    evidence.message(id).is_some_and(|message| message.receipts.iter().any(|receipt| receipt.pid == *pid));
+                found.judge(ID, moment.at, known, || {
+                    format!("process {pid} was told to give back message {id}, which it never got")
+                });
             }
         }
     }

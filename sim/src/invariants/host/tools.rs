@@ -64,7 +64,9 @@ fn judge(evidence: &Evidence, chat: &Chat, at: u64, found: &mut Found) {
     }
     for row in &chat.rows {
         let running = row.state == ChildState::Running;
-        found.judge(ID, at, !running || alive, || format!("{}: {} is shown as running, and its process is gone", chat.id, row.title));
+        found.judge(ID, at, !running || alive, || {
+            format!("{}: {} is shown as running, and its process is gone", chat.id, row.title)
+        });
         let tab = chat.tabs.iter().find(|tab| tab.child == row.child);
         for (tool, running_tool) in tab.into_iter().flat_map(|tab| shown(&tab.entries)) {
             found.judge(ID, at, !running_tool || running, || {

@@ -91,6 +91,9 @@ fn settled(found: &mut Found, at: u64, chat: &str, turn: &Turn) {
         format!("{chat}: turn {} ended {} times: {}", turn.number, turn.settles.len(), ends.join(", "))
     });
     found.judge(ID, at, turn.settles[0].at >= turn.accepted_at, || {
-        format!("{chat}: turn {} ended at {} ms, before it was accepted at {} ms", turn.number, turn.settles[0].at, turn.accepted_at)
+        format!(
+            "{chat}: turn {} ended at {} ms, before it was accepted at {} ms",
+            turn.number, turn.settles[0].at, turn.accepted_at
+        )
     });
 }

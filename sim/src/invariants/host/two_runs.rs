@@ -112,7 +112,11 @@ fn entry_lines<'a>(place: &str, entries: &'a [Entry], ids: &mut Ids<'a>, lines: 
                 Part::Reasoning { text, .. } => format!("{place}: thinking {text:?}"),
                 Part::Tool(tool) => {
                     let (resolved, is_error, state) = (tool.resolved, tool.is_error, tool.child_state);
-                    format!("{place}: tool {} {}: resolved {resolved}, error {is_error}, child {state:?}", ids.of(&tool.id), tool.name)
+                    format!(
+                        "{place}: tool {} {}: resolved {resolved}, error {is_error}, child {state:?}",
+                        ids.of(&tool.id),
+                        tool.name
+                    )
                 }
                 Part::Input { resolved, .. } => format!("{place}: question, resolved {resolved}"),
                 Part::Error { message } => format!("{place}: error {message:?}"),
