@@ -8,7 +8,7 @@ mod protocol;
 pub mod script;
 pub mod sessions;
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, rc::Rc};
 
 use captures::format::Stream;
 
@@ -87,6 +87,13 @@ impl Understudy for Claude {
             Input::Signal(_) => core.signal(),
         }
         core.leave(stage)
+    }
+
+    fn taped(&self) -> BTreeMap<String, u64> {
+        match &self.state {
+            State::On(core) => core.taped.clone(),
+            State::Off(_) | State::Gone => BTreeMap::new(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! CLI would do. It reads no clock, opens no file and draws no random number: time, files and ids are handed to it.
 
 pub mod claude;
+pub mod drive;
 pub mod lines;
 pub mod tape;
 pub mod understudy;

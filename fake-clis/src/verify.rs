@@ -2,13 +2,11 @@
 //! capture's own script says what the model and the tools do, and what comes out is compared stream by stream.
 
 mod compare;
-mod files;
 mod normal;
 mod play;
 mod streams;
 
 pub use compare::Difference;
-pub use files::MemoryFiles;
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -19,7 +17,10 @@ use captures::{
     races::Races,
 };
 
-use crate::claude::profile::{Profile, learn};
+use crate::{
+    claude::profile::{Profile, learn},
+    drive::MemoryFiles,
+};
 
 /// What the check of one capture found.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +91,10 @@ impl Verifier {
         let version = &capture.header.version;
         for scene in self.catalog.scenes(Provider::Claude, version) {
             let Ok(before) = self.catalog.get(Provider::Claude, version, scene) else { continue };
-            if play::session_of(&before) == Some(&id) && before.header.scene != capture.header.scene && play::resumed(&before).is_none() {
+            if play::session_of(&before) == Some(&id)
+                && before.header.scene != capture.header.scene
+                && play::resumed(&before).is_none()
+            {
                 play::play(&before, self.profile(version), files);
                 return;
             }

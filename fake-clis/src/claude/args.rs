@@ -181,7 +181,12 @@ pub fn parse(launch: &Launch) -> Result<Args, Refusal> {
 
 /// The refusals that need the whole line.
 fn check(
-    args: &Args, launch: &Launch, input: Option<&str>, output: Option<&str>, verbose: bool, print: bool,
+    args: &Args,
+    launch: &Launch,
+    input: Option<&str>,
+    output: Option<&str>,
+    verbose: bool,
+    print: bool,
 ) -> Result<(), Refusal> {
     if !MODES.contains(&args.mode.as_str()) {
         return Err(refuse(format!(

@@ -54,7 +54,8 @@ pub fn ended(task: &str) -> Value {
 mod tests {
     use super::*;
 
-    const LAUNCH: &str = r#"{"type":"user","uuid":"u1","toolUseResult":{"status":"async_launched","agentId":"a1","description":"D"}}"#;
+    const LAUNCH: &str =
+        r#"{"type":"user","uuid":"u1","toolUseResult":{"status":"async_launched","agentId":"a1","description":"D"}}"#;
 
     #[test]
     fn an_agent_that_never_ended_is_an_orphan() {

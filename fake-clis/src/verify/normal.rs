@@ -136,7 +136,9 @@ fn kind(word: &str) -> Option<&'static str> {
     let hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit());
     let parts: Vec<&str> = word.split('-').collect();
     match (word.len(), parts.as_slice()) {
-        (36, [a, b, c, d, e]) if [a.len(), b.len(), c.len(), d.len(), e.len()] == [8, 4, 4, 4, 12] && parts.iter().all(|p| hex(p)) => {
+        (36, [a, b, c, d, e])
+            if [a.len(), b.len(), c.len(), d.len(), e.len()] == [8, 4, 4, 4, 12] && parts.iter().all(|p| hex(p)) =>
+        {
             Some("uuid")
         }
         (17, [id]) if id.starts_with('a') && hex(id) => Some("task"),
@@ -167,9 +169,11 @@ mod tests {
     fn an_id_stands_for_one_other_id_everywhere() {
         let mut names = Names::new(false);
         let recorded = json!({"task_id": "a3bc286eef2015a62", "file": "/x/a3bc286eef2015a62.output"});
-        let (one, other) = names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000001", "file": "/x/a0000000000000001.output"})));
+        let (one, other) =
+            names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000001", "file": "/x/a0000000000000001.output"})));
         assert_eq!(one, other);
-        let (one, other) = names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000002", "file": "/x/a0000000000000001.output"})));
+        let (one, other) =
+            names.normal(Some(&recorded), Some(&json!({"task_id": "a0000000000000002", "file": "/x/a0000000000000001.output"})));
         assert_ne!(one, other, "a second id took the place of the first");
     }
 

@@ -5,20 +5,15 @@ use std::{collections::BTreeMap, rc::Rc};
 use captures::format::{Capture, Exit, From, Stream, What};
 use serde_json::{Value, json};
 
-use super::{files::MemoryFiles, streams::Sorter};
+use super::streams::Sorter;
 use crate::{
-    claude::{
-        Claude, ids,
-        profile::Profile,
-        script::{Script, reduce},
-    },
-    understudy::{Files, Input, Launch, Output, Stage, Understudy},
+    claude::{Claude, ids, profile::Profile, script::reduce},
+    drive::{Drive, MemoryFiles, Said},
+    understudy::{Files, Input, Launch, Understudy},
 };
 
 /// Virtual time at which a check gives up, in ms.
 const HORIZON_MS: u64 = 600_000;
-/// The model's wall clock at the start, in ms since 1970.
-const WALL_MS: u64 = 1_796_066_552_000;
 /// Inputs after which a check gives up.
 const INPUTS_MOST: usize = 100_000;
 
@@ -142,138 +137,103 @@ fn cues(capture: &Capture) -> Vec<Cue<'_>> {
     cues
 }
 
+/// A process whose frames are sorted into streams as they come.
 struct Player<'a> {
-    claude: Claude,
-    files: &'a mut MemoryFiles,
-    now: u64,
-    timer: Option<u64>,
-    bits: u64,
+    drive: Drive<'a, Claude>,
     sorter: Sorter,
     counts: BTreeMap<String, usize>,
+    seen: usize,
     last: u64,
-    played: Played,
 }
 
 impl Player<'_> {
-    fn give(&mut self, input: Input<'_>) {
-        let bits = &mut self.bits;
-        let mut random = || {
-            *bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *bits
-        };
-        let mut stage =
-            Stage { now_ms: self.now, wall_ms: WALL_MS + self.now, files: self.files, random: &mut random };
-        for output in self.claude.on_input(&mut stage, input) {
-            match output {
-                Output::Say { line, .. } => {
-                    let frame: Value = serde_json::from_str(&line).unwrap_or(Value::String(line));
-                    *self.counts.entry(self.sorter.stream(&frame)).or_insert(0) += 1;
-                    self.last = self.now;
-                    if std::env::var("DUMP").is_ok() { eprintln!("{:7} {}", self.now, frame.to_string().chars().take(17000).collect::<String>()); }
-                    self.played.frames.push(frame);
-                }
-                Output::Arm { at_ms, .. } => self.timer = Some(at_ms),
-                Output::Disarm(_) => self.timer = None,
-                Output::Exit(exit) => self.played.exit = Some(exit),
-                Output::Stderr(words) => self.played.stderr.push_str(&words),
-                Output::Close(_) | Output::StopReading | Output::Breach(_) | Output::OffScript(_) => {}
-            }
+    /// Sorts what was said since the last look.
+    fn look(&mut self) {
+        for said in &self.drive.said[self.seen..] {
+            *self.counts.entry(self.sorter.stream(&said.frame)).or_insert(0) += 1;
+            self.last = said.at_ms;
         }
+        self.seen = self.drive.said.len();
     }
 
-    /// Whether all frames that preceded a cue in the recording have been said.
-    fn ready(&self, cue: &Cue<'_>) -> bool {
-        cue.before.iter().all(|(stream, count)| self.counts.get(stream).is_some_and(|said| said >= count))
+    /// The frames that preceded a cue in the recording and have not been said: stream, said, wanted.
+    fn missing<'c>(&'c self, cue: &'c Cue<'_>) -> impl Iterator<Item = (&'c String, usize, usize)> {
+        let said = |stream: &String| self.counts.get(stream).copied().unwrap_or(0);
+        cue.before.iter().map(move |(stream, count)| (stream, said(stream), *count)).filter(|(_, said, count)| said < count)
+    }
+
+    fn finish(self, forced: Vec<String>) -> Played {
+        Played {
+            taped: self.drive.understudy().taped(),
+            frames: self.drive.said.into_iter().map(|said| said.frame).collect(),
+            exit: self.drive.exit,
+            stderr: self.drive.stderr,
+            forced,
+        }
     }
 }
 
 /// Plays a capture with its own script.
 pub(super) fn play(capture: &Capture, profile: Rc<Profile>, files: &mut MemoryFiles) -> Played {
-    let script: Script = reduce(capture);
+    let claude = Claude::new(launch(capture), profile, reduce(capture));
     let cues = cues(capture);
-    let mut player = Player {
-        claude: Claude::new(launch(capture), profile, script),
-        files,
-        now: 0,
-        timer: None,
-        bits: 1,
-        sorter: Sorter::default(),
-        counts: BTreeMap::new(),
-        last: 0,
-        played: Played {
-            frames: Vec::new(),
-            exit: None,
-            stderr: String::new(),
-            forced: Vec::new(),
-            taped: BTreeMap::new(),
-        },
-    };
-    player.give(Input::Start);
-    let mut next = 0;
+    let drive = Drive::start(claude, files, 1);
+    let mut player = Player { drive, sorter: Sorter::default(), counts: BTreeMap::new(), seen: 0, last: 0 };
+    let mut forced = Vec::new();
+    let mut next = cues.iter().peekable();
     for _ in 0..INPUTS_MOST {
-        if player.played.exit.is_some() || player.now > HORIZON_MS {
+        player.look();
+        if player.drive.exit.is_some() || player.drive.now_ms > HORIZON_MS {
             break;
         }
-        let due = cues.get(next).filter(|cue| player.ready(cue)).map(|cue| player.last + cue.gap);
-        match (due, player.timer) {
-            (Some(due), timer) if timer.is_none_or(|at| due.max(player.now) <= at) => {
-                player.now = player.now.max(due);
-                player.last = player.now;
-                if !cue(&mut player, capture, &cues[next]) {
-                    break;
-                }
-                next += 1;
+        let ready = next.peek().filter(|cue| player.missing(cue).next().is_none());
+        let due = ready.map(|cue| (player.last + cue.gap).max(player.drive.now_ms));
+        match (due, player.drive.next_due()) {
+            (Some(due), timer) if timer.is_none_or(|at| due <= at) => player.drive.now_ms = due,
+            (_, Some(_)) => {
+                player.drive.fire();
+                continue;
             }
-            (_, Some(at)) => {
-                player.now = player.now.max(at);
-                player.timer = None;
-                player.give(Input::Timer(1));
+            (_, None) => {
+                let Some(cue) = next.peek() else { break };
+                let missing: Vec<String> =
+                    player.missing(cue).map(|(stream, said, count)| format!("{stream}: {said} of {count}")).collect();
+                forced.push(format!("line at {} ms waited for {}", cue.at, missing.join(", ")));
             }
-            (None, None) => {
-                let Some(stuck) = cues.get(next) else { break };
-                let missing: Vec<String> = stuck
-                    .before
-                    .iter()
-                    .filter(|(stream, count)| player.counts.get(*stream).is_none_or(|said| said < count))
-                    .map(|(stream, count)| format!("{stream}: {} of {count}", player.counts.get(stream).unwrap_or(&0)))
-                    .collect();
-                player.played.forced.push(format!("line at {} ms waited for {}", stuck.at, missing.join(", ")));
-                if !cue(&mut player, capture, stuck) {
-                    break;
-                }
-                next += 1;
-            }
-            (Some(_), None) => break,
+        }
+        let Some(cue) = next.next() else { break };
+        player.last = player.drive.now_ms;
+        if !give(&mut player, capture, cue) {
+            break;
         }
     }
-    player.played.taped = player.claude.taped();
-    player.played
+    player.finish(forced)
 }
 
 /// Gives one cue; false when the process is gone after it.
-fn cue(player: &mut Player<'_>, capture: &Capture, cue: &Cue<'_>) -> bool {
+fn give(player: &mut Player<'_>, capture: &Capture, cue: &Cue<'_>) -> bool {
     match cue.what {
         What::Frame(frame) => {
-            let line = format!("{}\n", rewrite(frame, capture, &player.played.frames));
-            player.give(Input::Stdin(line.as_bytes()));
+            let line = rewrite(frame, capture, &player.drive.said);
+            player.drive.line(&line);
         }
-        What::Raw(raw) => player.give(Input::Stdin(format!("{raw}\n").as_bytes())),
-        What::Close(Stream::Stdin) => player.give(Input::StdinClosed),
+        What::Raw(raw) => player.drive.give(Input::Stdin(format!("{raw}\n").as_bytes())),
+        What::Close(Stream::Stdin) => player.drive.give(Input::StdinClosed),
         What::Signal(name) if name == "SIGKILL" => return false,
-        What::Signal(name) => player.give(Input::Signal(name)),
+        What::Signal(name) => player.drive.give(Input::Signal(name)),
         _ => {}
     }
     true
 }
 
 /// A host line with the ids that it took from the CLI's frames put in as this run has them.
-fn rewrite(frame: &Value, capture: &Capture, said: &[Value]) -> Value {
+fn rewrite(frame: &Value, capture: &Capture, said: &[Said]) -> Value {
     let recorded: Vec<&Value> =
         capture.entries.iter().filter(|entry| entry.from == From::Cli).filter_map(|entry| entry.what.frame()).collect();
     let mut frame = frame.clone();
     let same = |pointer: &str, kind: &dyn Fn(&Value) -> bool, id: &str| -> Option<Value> {
         let nth = recorded.iter().filter(|frame| kind(frame)).position(|frame| frame.pointer(pointer) == Some(&json!(id)))?;
-        said.iter().filter(|frame| kind(frame)).nth(nth)?.pointer(pointer).cloned()
+        said.iter().map(|said| &said.frame).filter(|frame| kind(frame)).nth(nth)?.pointer(pointer).cloned()
     };
     if let Some(id) = frame.pointer("/response/request_id").and_then(Value::as_str).map(str::to_owned)
         && let Some(actual) = same("/request_id", &|frame| frame["type"] == "control_request", &id)

@@ -122,8 +122,7 @@ fn take_local(profile: &mut Profile, frame: &Value) {
 /// What is left of the CLI's prose in the captures: first sentences, the rest scrubbed.
 fn texts(newer: bool) -> Texts {
     let rejected = "The user doesn't want to proceed with this tool use. [scrubbed]".to_owned();
-    let rejected_running =
-        if newer { format!("{rejected} Correction to the text above: [scrubbed]") } else { rejected.clone() };
+    let rejected_running = if newer { format!("{rejected} Correction to the text above: [scrubbed]") } else { rejected.clone() };
     Texts {
         rejected,
         rejected_running,

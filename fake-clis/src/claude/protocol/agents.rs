@@ -11,7 +11,13 @@ use crate::claude::{pace, script::ChildScript};
 
 impl Core {
     /// A task with a thread of its own.
-    pub(super) fn new_child(&mut self, kind: TaskKind, call: Option<&str>, prompt: String, script: Option<ChildScript>) -> TaskId {
+    pub(super) fn new_child(
+        &mut self,
+        kind: TaskKind,
+        call: Option<&str>,
+        prompt: String,
+        script: Option<ChildScript>,
+    ) -> TaskId {
         let (id, run) = (self.agent_id(), self.run_id());
         let script = script.unwrap_or_default();
         let task = self.tasks.len();
@@ -34,6 +40,7 @@ impl Core {
             prompt,
             started_ms: self.now_ms,
             running: true,
+            announced: false,
             held: Vec::new(),
             ended_ms: 0,
             overtaken: false,
@@ -54,7 +61,7 @@ impl Core {
         let task = self.new_child(TaskKind::Agent, Some(id), text("prompt"), script);
         self.jobs[id].task = Some(task);
         let subagent = Some(text("subagent_type")).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "general-purpose".into());
-        let by_subagent = false;
+        let by_subagent = self.tasks[task].parent.is_some_and(|parent| self.is_agent(parent));
         self.stats.spawn(requested, background, by_subagent, &subagent);
         let owner = &mut self.tasks[task];
         owner.subagent = subagent;

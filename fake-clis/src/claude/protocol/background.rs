@@ -63,8 +63,7 @@ impl Core {
 
     /// An empty turn of the script stands for itself; its answers, if it has any, belong to the next one.
     fn drop_follow_up_script(&mut self) {
-        let position =
-            self.script.turns.iter().position(|turn| turn.cue == Cue::FollowUp && turn.answers.is_empty());
+        let position = self.script.turns.iter().position(|turn| turn.cue == Cue::FollowUp && turn.answers.is_empty());
         if let Some(position) = position {
             self.script.turns.remove(position);
         }

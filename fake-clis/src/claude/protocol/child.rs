@@ -28,11 +28,17 @@ impl Core {
     /// Stops a child's thread; its open calls are remembered and never give a result of their own.
     pub(super) fn stop_thread(&mut self, task: TaskId) {
         let Some(thread) = self.tasks[task].thread else { return };
+        self.withdraw_questions(&[thread]);
         self.halt(thread);
         let open = std::mem::take(&mut self.threads[thread].open);
         for id in &open {
-            if let Some(job) = self.jobs.get_mut(id) {
-                job.state = JobState::Done;
+            let Some(job) = self.jobs.get_mut(id) else { continue };
+            job.state = JobState::Done;
+            let command = job.task.filter(|task| self.tasks[*task].kind == TaskKind::Command && !self.tasks[*task].background);
+            if let Some(command) = command.filter(|command| self.tasks[*command].running) {
+                self.tasks[command].running = false;
+                let words = self.tasks[command].description.clone();
+                self.say_notification(command, "stopped", &words);
             }
         }
         self.threads[thread].waiting = false;
@@ -43,6 +49,13 @@ impl Core {
 
     /// Kills an agent: `task_updated` killed, `task_notification` stopped.
     pub(super) fn kill_agent(&mut self, task: TaskId, killer: Killer) {
+        if let Some(thread) = self.tasks[task].thread {
+            for inner in self.children_of(thread) {
+                if !self.tasks[inner].background {
+                    self.kill_agent(inner, killer);
+                }
+            }
+        }
         self.stop_thread(task);
         if self.is_agent(task) {
             self.stats.kill(killer);
@@ -95,10 +108,16 @@ impl Core {
             return;
         }
         self.kill_agent(task, Killer::Steer);
-        let Some(call) = self.tasks[task].call.clone() else { return };
+        if let Some(call) = self.tasks[task].call.clone() {
+            self.give_interrupted(&call);
+        }
+    }
+
+    /// The result of a call whose child was stopped and whose caller goes on.
+    pub(super) fn give_interrupted(&mut self, call: &str) {
         let words = "[Request interrupted by user for tool use]";
         self.give(
-            &call,
+            call,
             Given {
                 content: json!(words),
                 is_error: Some(true),

@@ -2,12 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    agents::used_line,
-    core::Core,
-    ledger::Tokens,
-    state::MAIN,
-};
+use super::{agents::used_line, core::Core, ledger::Tokens, state::MAIN};
 use crate::claude::{pace, script::Summary};
 
 /// How long a compaction takes that nobody scripted, in ms.

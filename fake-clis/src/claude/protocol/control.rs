@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{core::Core, state::TaskKind};
+use super::{core::Core, state::TaskKind, task_frames::Killer};
 use crate::claude::args::MODES;
 
 impl Core {
@@ -18,6 +18,9 @@ impl Core {
                 }}));
             }
             "get_status" | "get_settings" | "get_context_usage" | "list_models" | "mcp_status" => {
+                if request["subtype"] == "get_context_usage" {
+                    self.tape("control_response");
+                }
                 let answer = self.constant_answer(request["subtype"].as_str().unwrap_or_default());
                 self.answer(request_id, Some(answer));
             }
@@ -146,11 +149,31 @@ impl Core {
             self.refuse(request_id, &words, None);
             return;
         };
-        let followed = self.tasks[task].background && self.tasks[task].kind != TaskKind::TypedFork;
-        self.kill_background(task);
-        self.answer(request_id, Some(json!({})));
-        if followed {
-            self.follow_up(task);
+        let call = self.tasks[task].call.clone();
+        match (self.tasks[task].background, self.tasks[task].kind) {
+            (true, _) => {
+                self.kill_background(task);
+                self.answer(request_id, Some(json!({})));
+                self.follow_up(task);
+            }
+            (false, TaskKind::TypedFork) => {
+                self.interrupt_typed_fork(task);
+                self.answer(request_id, Some(json!({})));
+            }
+            (false, kind) => {
+                // What the caller of a stopped foreground task is told is not recorded: the words of a stopped child.
+                if kind == TaskKind::Command {
+                    self.tasks[task].running = false;
+                    let words = self.tasks[task].description.clone();
+                    self.say_notification(task, "stopped", &words);
+                } else {
+                    self.kill_agent(task, Killer::User);
+                }
+                self.answer(request_id, Some(json!({})));
+                if let Some(call) = call {
+                    self.give_interrupted(&call);
+                }
+            }
         }
     }
 }

@@ -19,7 +19,12 @@ use super::{
     state::{Event, Job, MAIN, Message, Step, Task, TaskId, Thread, ThreadId, Turn},
 };
 use crate::{
-    claude::{args::Args, ids, profile::Profile, script::{Script, Summary}},
+    claude::{
+        args::Args,
+        ids,
+        profile::Profile,
+        script::{Script, Summary},
+    },
     understudy::{Breach, Files, Launch, Output, Stage},
 };
 
@@ -77,6 +82,8 @@ pub(in crate::claude) struct Core {
     pub(super) local_args: String,
     /// The lifecycle state that the turn ends in.
     pub(super) state_after_result: &'static str,
+    /// Frames taken from recordings, by stem.
+    pub(in crate::claude) taped: BTreeMap<String, u64>,
     /// A resumed session has orphans to report.
     pub(super) orphans: bool,
     events: BTreeMap<(u64, u64), Event>,
@@ -131,6 +138,7 @@ impl Core {
             last_kept: Vec::new(),
             local_args: String::new(),
             state_after_result: "completed",
+            taped: BTreeMap::new(),
             orphans: false,
             events: BTreeMap::new(),
             sequence: 0,
@@ -279,9 +287,9 @@ impl Core {
         self.out.push(Output::Say { line: frame.to_string(), stem });
     }
 
-    /// Says on stdout what is no frame.
-    pub(in crate::claude) fn say_text(&mut self, line: &str) {
-        self.out.push(Output::Say { line: line.to_owned(), stem: "text".into() });
+    /// Counts a frame whose words were not made but taken from a recording of the same version.
+    pub(super) fn tape(&mut self, stem: &str) {
+        *self.taped.entry(stem.to_owned()).or_insert(0) += 1;
     }
 
     /// Says something on stderr.

@@ -154,6 +154,9 @@ impl Core {
 
     fn call_error(&mut self, error: ApiError) {
         self.pending_error = Some(error);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.ending = true;
+        }
         self.call(MAIN, pace::RESULT, Core::end_in_error);
     }
 
@@ -286,7 +289,11 @@ impl Core {
             let words = self.profile.texts.cut_off.clone();
             self.say_synthetic_user(&words, &[]);
         }
-        self.call(thread, 1, Core::request);
+        if self.threads[thread].open.is_empty() {
+            self.call(thread, 1, Core::request);
+        } else {
+            self.threads[thread].waiting = true;
+        }
     }
 
     /// A user frame that the CLI itself put into the conversation.
@@ -381,4 +388,3 @@ impl super::state::Speaking {
         self.chars + names.sum::<u64>()
     }
 }
-

@@ -104,12 +104,21 @@ impl Core {
 
     fn start_typed_fork(&mut self, _: usize) {
         let Some(Kind::Fork(task)) = self.turn.as_ref().map(|turn| turn.kind.clone()) else { return };
-        self.tasks[task].started_ms = self.now_ms;
-        self.say_started(task);
-        self.echo_prompt(task);
+        self.announce_fork(task);
         if let Some(thread) = self.tasks[task].thread {
             self.call(thread, 0, Core::request);
         }
+    }
+
+    /// `task_started` of a typed fork. One that is stopped before it began begins first.
+    pub(super) fn announce_fork(&mut self, task: TaskId) {
+        if self.tasks[task].announced {
+            return;
+        }
+        self.say_turn_started(MAIN);
+        self.tasks[task].started_ms = self.now_ms;
+        self.say_started(task);
+        self.echo_prompt(task);
     }
 
     /// The fork is over: its agents lose their parent, its notification comes, then everything it held.
@@ -124,6 +133,9 @@ impl Core {
         let words = self.tasks[task].description.clone();
         self.say_notification(task, status, &words);
         self.tasks[task].overtaken = status == "stopped";
+        if let Some(turn) = self.turn.as_mut() {
+            turn.ending = true;
+        }
         self.halt(MAIN);
         self.call(MAIN, pace::FORK_INIT, Core::replay_fork);
     }
@@ -153,6 +165,7 @@ impl Core {
     /// An interrupt stops a typed fork at once: its agents first.
     pub(super) fn interrupt_typed_fork(&mut self, task: TaskId) {
         let Some(thread) = self.tasks[task].thread else { return };
+        self.announce_fork(task);
         let agents = self.children_of(thread);
         for agent in agents {
             self.kill_agent(agent, Killer::User);

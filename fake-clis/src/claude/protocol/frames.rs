@@ -45,6 +45,9 @@ impl Core {
         let uuid = self.uuid();
         init["uuid"] = json!(uuid);
         self.put_uuids(&mut init, false);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.opened = true;
+        }
         if self.args.env.session_state {
             self.say(json!({"type": "system", "subtype": "session_state_changed", "state": "running", "sdk_host_only": true}));
         }
@@ -119,6 +122,12 @@ impl Core {
         frame["subagent_type"] = json!(owner.subagent);
         frame["task_description"] = json!(owner.words);
         frame["timestamp"] = json!(self.stamp());
+        let line = json!({
+            "isSidechain": true, "agentId": self.tasks[task].id, "sessionId": self.session, "type": frame["type"],
+            "message": frame["message"], "timestamp": frame["timestamp"],
+        });
+        let path = format!("{}/{}/subagents/agent-{}.jsonl", self.project_dir(), self.session, self.tasks[task].id);
+        self.write(path, format!("{line}\n"));
         match self.holder(task) {
             Some(holder) => self.tasks[holder].held.push(frame),
             None => {

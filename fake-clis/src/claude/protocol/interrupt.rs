@@ -37,12 +37,14 @@ pub(super) enum During {
     TypedFork,
     /// A command of the CLI's own.
     LocalCommand,
+    /// A turn that has nothing left but its result.
+    Ending,
 }
 
 impl During {
     /// Every situation there is.
     #[cfg(test)]
-    pub(super) const ALL: [During; 9] = [
+    pub(super) const ALL: [During; 10] = [
         During::Idle,
         During::BackgroundAgents,
         During::Request,
@@ -52,6 +54,7 @@ impl During {
         During::ForegroundAgent,
         During::TypedFork,
         During::LocalCommand,
+        During::Ending,
     ];
 }
 
@@ -69,7 +72,7 @@ enum Stop {
     /// The question is taken back, the answer, then as for calls.
     WithdrawThenReject,
     /// The answer, then the fork stops: `success`, no error.
-    StopFork,
+    EndFork,
 }
 
 /// The table of the wire.
@@ -82,8 +85,9 @@ const TABLE: &[(During, Stop)] = &[
     (During::Tools,            Stop::RejectCalls),
     (During::Question,         Stop::WithdrawThenReject),
     (During::ForegroundAgent,  Stop::RejectCalls),
-    (During::TypedFork,        Stop::StopFork),
+    (During::TypedFork,        Stop::EndFork),
     (During::LocalCommand,     Stop::Answer),
+    (During::Ending,           Stop::Answer),
 ];
 
 impl Core {
@@ -93,6 +97,9 @@ impl Core {
             let background = self.tasks.iter().any(|task| task.running && task.background);
             return if background { During::BackgroundAgents } else { During::Idle };
         };
+        if turn.ending {
+            return During::Ending;
+        }
         match turn.kind {
             Kind::Fork(_) => return During::TypedFork,
             Kind::Local(_) => return During::LocalCommand,
@@ -103,7 +110,7 @@ impl Core {
         let jobs: Vec<_> = main.open.iter().filter_map(|id| self.jobs.get(id)).collect();
         if jobs.iter().any(|job| job.state == JobState::Asking) {
             During::Question
-        } else if main.streams() && begun {
+        } else if jobs.is_empty() && main.streams() && begun {
             During::Text
         } else if jobs.iter().any(|job| job.task.is_some_and(|task| self.tasks[task].kind != TaskKind::Command)) {
             During::ForegroundAgent
@@ -129,7 +136,7 @@ impl Core {
         let stop = TABLE.iter().find(|row| row.0 == during).map_or(Stop::Answer, |row| row.1);
         match stop {
             Stop::KillThenAnswer => self.kill_all_background(),
-            Stop::WithdrawThenReject => {
+            Stop::WithdrawThenReject | Stop::RejectCalls => {
                 let mut threads = vec![MAIN];
                 threads.extend(self.children_of(MAIN).into_iter().filter_map(|task| self.tasks[task].thread));
                 self.withdraw_questions(&threads);
@@ -161,7 +168,7 @@ impl Core {
                 self.halt(MAIN);
                 self.call(MAIN, pace::STOPPING, Core::reject_calls);
             }
-            Stop::StopFork => {
+            Stop::EndFork => {
                 if let Some(Kind::Fork(task)) = self.turn.as_ref().map(|turn| turn.kind.clone()) {
                     self.interrupt_typed_fork(task);
                 }
@@ -195,6 +202,7 @@ impl Core {
             return;
         }
         let kept = self.say_aborted_block();
+        self.reject_unbegun();
         self.say_interrupted(MAIN, false);
         self.say_cut_tail(kept);
         self.end_turn(Ending::AbortedStreaming { by_host: true });
@@ -204,6 +212,7 @@ impl Core {
     pub(super) fn cut_by_steer(&mut self, _: usize) {
         if self.begun_message() {
             let kept = self.say_aborted_block();
+            self.reject_unbegun();
             self.say_cut_tail(kept);
         } else {
             self.release_replays();
@@ -283,8 +292,25 @@ impl Core {
                 self.stop_task_of_call(task);
             }
         }
+        self.reject_unbegun();
         self.say_interrupted(MAIN, true);
+        if self.begun_message() {
+            // The message that called them still streams: its open block is dropped.
+            let kept = self.threads[MAIN].reply.as_ref().map_or(0, |speaking| speaking.done);
+            self.say_cut_tail(kept);
+        }
         self.end_turn(Ending::AbortedTools { by_host: true });
+    }
+
+    /// Calls that were said and whose tools never began: the message was stopped in between.
+    fn reject_unbegun(&mut self) {
+        let Some(speaking) = self.threads[MAIN].reply.as_ref() else { return };
+        let said = speaking.reply.blocks.iter().take(speaking.done).filter_map(|block| block.content["id"].as_str());
+        let unbegun: Vec<String> = said.filter(|id| !self.jobs.contains_key(*id)).map(str::to_owned).collect();
+        for id in unbegun {
+            let given = self.rejected(&id, false);
+            self.say_result(MAIN, &id, "", given);
+        }
     }
 
     fn stop_task_of_call(&mut self, task: TaskId) {
@@ -293,11 +319,6 @@ impl Core {
             let words = self.tasks[task].description.clone();
             self.say_notification(task, "stopped", &words);
         } else if self.tasks[task].running && !self.tasks[task].background {
-            if let Some(thread) = self.tasks[task].thread {
-                for inner in self.children_of(thread) {
-                    self.kill_agent(inner, Killer::User);
-                }
-            }
             self.kill_agent(task, Killer::User);
         }
     }

@@ -9,8 +9,14 @@ use super::{
 use crate::claude::{pace, profile::display_name};
 
 /// Commands that answer without a screen: the name typed, and the one they are run under.
-const LOCAL: &[(&str, &str)] =
-    &[("context", "context"), ("cost", "usage"), ("usage", "usage"), ("model", "model"), ("clear", "clear"), ("compact", "compact")];
+const LOCAL: &[(&str, &str)] = &[
+    ("context", "context"),
+    ("cost", "usage"),
+    ("usage", "usage"),
+    ("model", "model"),
+    ("clear", "clear"),
+    ("compact", "compact"),
+];
 
 /// Commands that exist and want a screen.
 const NEEDS_SCREEN: [&str; 9] = ["help", "login", "logout", "exit", "quit", "resume", "permissions", "hooks", "vim"];
@@ -63,6 +69,7 @@ impl Core {
         let run = LOCAL.iter().find(|(typed, _)| *typed == name).map_or(name.as_str(), |(_, run)| *run);
         let output = match run {
             "context" => {
+                self.tape("assistant");
                 let (text, usage) = self.profile.context.clone().unwrap_or_default();
                 extra.push(("context_usage", usage));
                 text

@@ -30,6 +30,7 @@ impl Core {
             prompt: String::new(),
             started_ms: self.now_ms,
             running: true,
+            announced: false,
             held: Vec::new(),
             ended_ms: 0,
             overtaken: false,

@@ -257,9 +257,10 @@ impl Core {
             End::Stop { reason, .. } => Some(reason.clone()),
             _ => None,
         });
-        let called = state.reply.as_ref().is_some_and(|speaking| {
-            speaking.reply.blocks.iter().any(|block| block.content["type"] == "tool_use")
-        });
+        let called = state
+            .reply
+            .as_ref()
+            .is_some_and(|speaking| speaking.reply.blocks.iter().any(|block| block.content["type"] == "tool_use"));
         state.cuts = 0;
         if called {
             if state.open.is_empty() {
@@ -272,7 +273,12 @@ impl Core {
         match (reason.as_deref(), self.is_main(thread)) {
             (Some("max_tokens"), true) => self.token_limit(thread),
             (Some("refusal"), true) => self.after_refusal(thread),
-            (_, true) => self.call(MAIN, pace::RESULT, Core::finish_turn),
+            (_, true) => {
+                if let Some(turn) = self.turn.as_mut() {
+                    turn.ending = true;
+                }
+                self.call(MAIN, pace::RESULT, Core::finish_turn);
+            }
             (_, false) => {
                 let tail = self.threads[thread].tail_ms;
                 self.call(thread, tail, Core::child_ends);

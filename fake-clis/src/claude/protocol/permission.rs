@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     core::Core,
-    state::{Event, JobState, TaskKind},
+    state::{Event, JobState},
     tools::Given,
 };
 use crate::claude::pace;
@@ -84,9 +84,9 @@ impl Core {
         let mut words = input["command"].as_str()?.split_whitespace();
         let program = words.next()?;
         let file = words.find(|word| !word.starts_with('-'))?;
-        WRITING.contains(&program).then(|| {
-            if file.starts_with('/') { file.to_owned() } else { format!("{}/{file}", self.launch.cwd) }
-        })
+        WRITING
+            .contains(&program)
+            .then(|| if file.starts_with('/') { file.to_owned() } else { format!("{}/{file}", self.launch.cwd) })
     }
 
     /// `can_use_tool`.
@@ -233,8 +233,7 @@ impl Core {
     pub(super) fn questions_answered(&mut self, id: &str) {
         let input = self.jobs[id].input.clone();
         let answers = input["answers"].as_object().cloned().unwrap_or_default();
-        let said: Vec<String> =
-            answers.iter().map(|(question, answer)| format!("\"{question}\"={answer}")).collect();
+        let said: Vec<String> = answers.iter().map(|(question, answer)| format!("\"{question}\"={answer}")).collect();
         let decision = self.jobs[id].decision.clone();
         self.give(
             id,
@@ -261,10 +260,5 @@ impl Core {
                 self.say_bare(&json!({"type": "control_cancel_request", "request_id": request}));
             }
         }
-    }
-
-    /// The kind of a thread's task.
-    pub(super) fn kind_of(&self, thread: usize) -> Option<TaskKind> {
-        self.threads[thread].task.map(|task| self.tasks[task].kind)
     }
 }

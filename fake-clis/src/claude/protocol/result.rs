@@ -27,7 +27,13 @@ pub(super) enum Ending {
 impl Core {
     /// Says the result and closes the turn.
     pub(super) fn end_turn(&mut self, ending: Ending) {
-        let Some(turn) = self.turn.take() else { return };
+        self.say_turn_started(super::state::MAIN);
+        if self.turn.as_ref().is_some_and(|turn| !turn.opened) {
+            // A turn that was stopped before it began still has the one init that belongs to every result.
+            self.say_init();
+        }
+        let Some(mut turn) = self.turn.take() else { return };
+        turn.ending = true;
         let cancelled = !matches!(ending, Ending::Completed | Ending::Silent { .. });
         if !cancelled {
             for uuid in &turn.folded {
@@ -64,10 +70,7 @@ impl Core {
 
     fn result_frame(&mut self, turn: &Turn, ending: &Ending) -> Value {
         let newer = self.profile.newer;
-        let error_ends = matches!(
-            ending,
-            Ending::AbortedStreaming { by_host: true } | Ending::AbortedTools { by_host: true }
-        );
+        let error_ends = matches!(ending, Ending::AbortedStreaming { by_host: true } | Ending::AbortedTools { by_host: true });
         let is_error = error_ends || matches!(ending, Ending::ApiError(_));
         let silent = matches!(ending, Ending::Silent { .. });
         let mut frame = json!({
@@ -139,10 +142,7 @@ impl Core {
                 return;
             }
         }
-        let by_host = matches!(
-            ending,
-            Ending::AbortedStreaming { by_host: true } | Ending::AbortedTools { by_host: true }
-        );
+        let by_host = matches!(ending, Ending::AbortedStreaming { by_host: true } | Ending::AbortedTools { by_host: true });
         if by_host {
             return;
         }

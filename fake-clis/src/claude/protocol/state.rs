@@ -192,11 +192,16 @@ pub(super) struct Turn {
     pub(super) kept: Vec<String>,
     pub(super) started_ms: u64,
     pub(super) output: String,
+    /// `started` was said.
+    pub(super) started: bool,
+    /// `init` was said.
+    pub(super) opened: bool,
+    /// Nothing but the result is left.
+    pub(super) ending: bool,
 }
 
 /// A tool call.
 pub(super) struct Job {
-    pub(super) id: String,
     pub(super) thread: ThreadId,
     pub(super) name: String,
     pub(super) input: Value,
@@ -252,6 +257,8 @@ pub(super) struct Task {
     pub(super) prompt: String,
     pub(super) started_ms: u64,
     pub(super) running: bool,
+    /// `task_started` was said.
+    pub(super) announced: bool,
     /// Frames held until the fork's end.
     pub(super) held: Vec<Value>,
     /// Its end is to be followed by a turn.
@@ -317,6 +324,9 @@ impl Turn {
             kept: Vec::new(),
             started_ms: now_ms,
             output: String::new(),
+            started: false,
+            opened: false,
+            ending: false,
         }
     }
 }

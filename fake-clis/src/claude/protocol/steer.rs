@@ -40,6 +40,7 @@ const TABLE: &[(During, Steer, Steer, Steer)] = &[
     (During::ForegroundAgent, Steer::Fold,  Steer::Wait,  Steer::AfterStep),
     (During::TypedFork,       Steer::Wait,  Steer::Wait,  Steer::AfterStep),
     (During::LocalCommand,    Steer::Wait,  Steer::Wait,  Steer::Wait),
+    (During::Ending,          Steer::Wait,  Steer::Wait,  Steer::Wait),
 ];
 
 /// Looks the table up.
@@ -117,7 +118,10 @@ impl Core {
         };
         let mut children = self.children_of(MAIN);
         children.retain(|task| !self.tasks[*task].background);
-        children.extend(fork);
+        if let Some(fork) = fork {
+            self.announce_fork(fork);
+            children.push(fork);
+        }
         for task in children {
             self.tasks[task].overtaken = true;
             let Some(thread) = self.tasks[task].thread else { continue };

@@ -81,6 +81,7 @@ impl Stats {
 impl Core {
     /// `task_started`.
     pub(super) fn say_started(&mut self, task: TaskId) {
+        self.tasks[task].announced = true;
         let owner = &self.tasks[task];
         let mut frame = json!({"type": "system", "subtype": "task_started", "task_id": owner.id, "run_id": owner.run});
         if let Some(call) = &owner.call {
@@ -137,7 +138,8 @@ impl Core {
         if let Some(error) = error {
             patch["error"] = json!(error);
         }
-        let frame = json!({"type": "system", "subtype": "task_updated", "task_id": owner.id, "run_id": owner.run, "patch": patch});
+        let frame =
+            json!({"type": "system", "subtype": "task_updated", "task_id": owner.id, "run_id": owner.run, "patch": patch});
         self.say(frame);
     }
 

@@ -50,7 +50,6 @@ impl Core {
         let invalid = outcome.as_ref().is_some_and(|outcome| outcome.invalid);
         let known = self.knows_tool(&name);
         let job = Job {
-            id: id.clone(),
             thread,
             name,
             input: content["input"].clone(),

@@ -71,7 +71,8 @@ impl Core {
 
     /// The answers for this turn: those recorded for the same words, else the next ones in order.
     pub(super) fn take_turn_script(&mut self, text: &str) {
-        let same = self.script.turns.iter().position(|turn| matches!(&turn.cue, Cue::Message(cue) if text.contains(cue.as_str())));
+        let same =
+            self.script.turns.iter().position(|turn| matches!(&turn.cue, Cue::Message(cue) if text.contains(cue.as_str())));
         let next = || self.script.turns.iter().position(|turn| matches!(turn.cue, Cue::Message(_)));
         let position = same.or_else(next);
         let answers = position.and_then(|position| self.script.turns.remove(position)).map(|turn| turn.answers);
@@ -80,6 +81,10 @@ impl Core {
 
     /// `started` of the turn's message.
     pub(super) fn say_turn_started(&mut self, _: usize) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        if std::mem::replace(&mut turn.started, true) {
+            return;
+        }
         let uuid = self.turn.as_ref().and_then(|turn| turn.head.as_ref()).and_then(|head| head.uuid.clone());
         self.lifecycle(uuid.as_deref(), "started");
     }

@@ -180,4 +180,3 @@ pub(super) fn wall_ms(stamp: &str) -> Option<i64> {
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
     Some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + ms)
 }
-

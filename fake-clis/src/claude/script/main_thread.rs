@@ -112,10 +112,10 @@ impl MainThread {
             (Some("system"), Some("task_started")) if frame["is_backgrounded"] == true => {
                 self.background.extend(text(frame, "/task_id").map(str::to_owned));
             }
-            (Some("system"), Some("task_notification")) => {
-                if text(frame, "/task_id").is_some_and(|id| self.background.contains(id)) {
-                    self.notified.push_back(said.at);
-                }
+            (Some("system"), Some("task_notification"))
+                if text(frame, "/task_id").is_some_and(|id| self.background.contains(id)) =>
+            {
+                self.notified.push_back(said.at);
             }
             _ => {}
         }

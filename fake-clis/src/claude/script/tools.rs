@@ -54,7 +54,10 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
                 let block = &frame["message"]["content"][0];
                 let Some(id) = text(block, "/tool_use_id") else { continue };
                 let Some((since, name)) = begun.get(id) else { continue };
-                if MADE_BY_PROTOCOL.contains(&name.as_str()) || stopped(block) || frame.pointer("/tool_use_result/backgroundTaskId").is_some() {
+                if MADE_BY_PROTOCOL.contains(&name.as_str())
+                    || stopped(block)
+                    || frame.pointer("/tool_use_result/backgroundTaskId").is_some()
+                {
                     continue;
                 }
                 found.insert(
@@ -76,7 +79,10 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
 
 /// A command in the background has its outcome in its notification.
 fn background_bash(
-    frame: &Value, at: u64, begun: &BTreeMap<String, (u64, String)>, background: &mut BTreeMap<String, String>,
+    frame: &Value,
+    at: u64,
+    begun: &BTreeMap<String, (u64, String)>,
+    background: &mut BTreeMap<String, String>,
     found: &mut BTreeMap<String, Outcome>,
 ) {
     let Some(task) = text(frame, "/task_id") else { return };
