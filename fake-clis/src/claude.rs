@@ -7,8 +7,9 @@ pub mod profile;
 mod protocol;
 pub mod script;
 pub mod sessions;
+pub mod skills;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use captures::format::Stream;
 
@@ -26,7 +27,7 @@ pub struct Claude {
 
 enum State {
     /// Not started.
-    Off(Box<(Launch, Rc<Profile>, Script)>),
+    Off(Box<(Launch, Arc<Profile>, Script)>),
     /// Running, or ended.
     On(Box<Core>),
     /// It refused its launch, or only printed something.
@@ -35,7 +36,7 @@ enum State {
 
 impl Claude {
     /// A process that is about to start: how it is launched, what its version says, what its model will do.
-    pub fn new(launch: Launch, profile: Rc<Profile>, script: Script) -> Claude {
+    pub fn new(launch: Launch, profile: Arc<Profile>, script: Script) -> Claude {
         Claude { state: State::Off(Box::new((launch, profile, script))), partial: Vec::new() }
     }
 

@@ -8,7 +8,7 @@ mod streams;
 
 pub use compare::Difference;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use captures::{
     catalog::{Catalog, CatalogError},
@@ -47,7 +47,7 @@ impl ModelReport {
 /// A catalog with what has to be known of its versions.
 pub struct Verifier {
     catalog: Catalog,
-    profiles: BTreeMap<String, Rc<Profile>>,
+    profiles: BTreeMap<String, Arc<Profile>>,
     races: Option<Races>,
 }
 
@@ -64,16 +64,21 @@ impl Verifier {
             let captures =
                 scenes.iter().map(|scene| catalog.get(Provider::Claude, version, scene)).collect::<Result<Vec<_>, _>>()?;
             let profile = learn(version, captures.iter().map(|capture| &**capture));
-            profiles.insert(version.to_owned(), Rc::new(profile));
+            profiles.insert(version.to_owned(), Arc::new(profile));
         }
         let races = catalog.races(Provider::Claude)?;
         Ok(Verifier { catalog, profiles, races })
     }
 
     /// The profile of a version: its own, else that of the newest version.
-    pub fn profile(&self, version: &str) -> Rc<Profile> {
+    pub fn profile(&self, version: &str) -> Arc<Profile> {
         let known = self.profiles.get(version).or_else(|| self.profiles.values().next_back());
-        known.cloned().unwrap_or_else(|| Rc::new(learn(version, [])))
+        known.cloned().unwrap_or_else(|| Arc::new(learn(version, [])))
+    }
+
+    /// The captures that it knows.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// Checks one capture.
@@ -86,7 +91,7 @@ impl Verifier {
 
     /// Makes the session files that the world held when the capture was recorded: a resumed session was written by the
     /// process before, which is played first.
-    fn lay_out(&self, capture: &Capture, files: &mut MemoryFiles) {
+    pub fn lay_out(&self, capture: &Capture, files: &mut MemoryFiles) {
         let Some(id) = play::resumed(capture) else { return };
         let version = &capture.header.version;
         for scene in self.catalog.scenes(Provider::Claude, version) {

@@ -234,3 +234,52 @@ fn env(vars: &BTreeMap<String, String>) -> Env {
         base_url,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &str, env: &[(&str, &str)], expected: Result<(&str, bool), &str>) {
+        let launch = Launch {
+            argv: words.split(' ').map(str::to_owned).collect(),
+            env: env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            cwd: "/p".into(),
+            pid: 1,
+        };
+        let parsed = parse(&launch);
+        match (&parsed, expected) {
+            (Ok(args), Ok((mode, partial))) => assert_eq!((args.mode.as_str(), args.partial), (mode, partial), "{words}"),
+            (Err(refusal), Err(part)) => assert!(refusal.stderr.contains(part) && refusal.code == 1, "{words}: {refusal:?}"),
+            _ => panic!("{words}: {parsed:?}"),
+        }
+    }
+
+    #[test]
+    fn root_may_bypass_permissions_only_in_a_sandbox() {
+        let words = "claude -p --output-format stream-json --verbose --permission-mode bypassPermissions";
+        check(words, &[], Err("cannot be used with root/sudo privileges"));
+        check(words, &[("IS_SANDBOX", "0")], Err("cannot be used with root/sudo privileges"));
+        check(words, &[("IS_SANDBOX", "1")], Ok(("bypassPermissions", false)));
+        check("claude --dangerously-skip-permissions", &[], Err("cannot be used with root/sudo privileges"));
+    }
+
+    #[test]
+    fn a_value_behind_an_equals_sign_is_lost() {
+        check("claude --permission-mode=plan --model=haiku --include-partial-messages", &[], Ok(("plan", true)));
+        check("claude --permission-mode plan", &[], Ok(("plan", false)));
+    }
+
+    #[test]
+    fn formats_that_do_not_go_together_are_taken() {
+        check("claude -p --input-format stream-json", &[], Err("requires output-format=stream-json"));
+        check("claude -p --output-format stream-json", &[], Err("requires --verbose"));
+        check("claude --output-format stream-json --input-format stream-json", &[], Ok(("default", false)));
+    }
+
+    #[test]
+    fn what_the_cli_does_not_know_is_taken() {
+        check("claude --no-such-switch", &[], Err("unknown option '--no-such-switch'"));
+        check("claude --permission-mode nonsense", &[], Err("Allowed choices are"));
+        check("claude --model", &[], Err("argument missing"));
+    }
+}

@@ -1,20 +1,23 @@
 //! What a version of the CLI says whatever the host does: lists, texts and answers, learned from its captures.
 
+mod builtin;
 mod learn;
 mod models;
 
+pub use builtin::{builtin, newest};
 pub use learn::learn;
 pub use models::{Model, display_name, price};
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The first version with the changes of the newer wire.
 const NEWER: (u32, u32, u32) = (2, 1, 332);
 
 /// Template data of one version.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// `2.1.310`.
     pub version: String,
@@ -22,8 +25,6 @@ pub struct Profile {
     pub newer: bool,
     /// An `init` frame; session, directory, model, mode and tools are put in.
     pub init: Value,
-    /// Tools that a host cannot see in `init` and the model can call, besides those in `init`.
-    pub hidden_tools: Vec<String>,
     /// Answers to control requests by subtype, where the answer is a constant of the version.
     pub answers: BTreeMap<String, Value>,
     /// Models by the names that `--model` and `set_model` take.
@@ -39,7 +40,7 @@ pub struct Profile {
 }
 
 /// Provider prose, as far as the captures keep it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Texts {
     /// A call that the user stopped or refused.
     pub rejected: String,
@@ -54,7 +55,7 @@ pub struct Texts {
 }
 
 /// A skill of the project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skill {
     /// `context: fork`.
     pub fork: bool,

@@ -1,6 +1,6 @@
 //! Plays a capture's host lines into the model, at their recorded causal places.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use captures::format::{Capture, Exit, From, Stream, What};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ impl Player<'_> {
 }
 
 /// Plays a capture with its own script.
-pub(super) fn play(capture: &Capture, profile: Rc<Profile>, files: &mut MemoryFiles) -> Played {
+pub(super) fn play(capture: &Capture, profile: Arc<Profile>, files: &mut MemoryFiles) -> Played {
     let claude = Claude::new(launch(capture), profile, reduce(capture));
     let cues = cues(capture);
     let drive = Drive::start(claude, files, 1);

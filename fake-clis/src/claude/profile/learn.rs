@@ -18,7 +18,6 @@ pub fn learn<'a>(version: &str, captures: impl IntoIterator<Item = &'a Capture>)
         version: version.to_owned(),
         newer,
         init: json!({"type": "system", "subtype": "init", "tools": [], "slash_commands": []}),
-        hidden_tools: vec!["Agent".into()],
         answers: BTreeMap::new(),
         models: Vec::new(),
         skills: BTreeMap::new(),

@@ -1,7 +1,9 @@
 //! Models: names, prices, sizes.
 
+use serde::{Deserialize, Serialize};
+
 /// A model by the name that the CLI offers it under.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
     /// `haiku`.
     pub value: String,

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    rc::Rc,
+    sync::Arc,
 };
 
 use captures::{
@@ -35,7 +35,7 @@ const TIMER: u64 = 1;
 pub(in crate::claude) struct Core {
     pub(super) args: Args,
     pub(super) launch: Launch,
-    pub(super) profile: Rc<Profile>,
+    pub(super) profile: Arc<Profile>,
     pub(super) script: Script,
     pub(super) now_ms: u64,
     pub(super) wall_ms: u64,
@@ -98,7 +98,7 @@ pub(in crate::claude) struct Core {
 }
 
 impl Core {
-    pub(in crate::claude) fn new(args: Args, launch: Launch, profile: Rc<Profile>, script: Script) -> Core {
+    pub(in crate::claude) fn new(args: Args, launch: Launch, profile: Arc<Profile>, script: Script) -> Core {
         let model = profile.resolve(args.model.as_deref().unwrap_or("default"));
         Core {
             mode: args.mode.clone(),

@@ -1,10 +1,12 @@
 //! The session on disk: what a process writes, and what `--resume` finds.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{core::Core, ledger::Tokens, state::MAIN};
 use crate::{
-    claude::{ids, sessions},
+    claude::{ids, sessions, skills},
     understudy::Files,
 };
 
@@ -22,6 +24,9 @@ impl Core {
     /// The process reads its first line: the session is opened, then what was written early is taken.
     pub(super) fn boot(&mut self, files: &mut dyn Files) {
         self.booted = true;
+        if let Some(profile) = skills::read(&self.profile, &self.launch.cwd, files) {
+            self.profile = Arc::new(profile);
+        }
         if let Some(id) = self.args.resume.clone() {
             let path = format!("{}/{id}.jsonl", self.project_dir());
             let Some(session) = files.read(&path).map(|bytes| sessions::read(&bytes)) else {
