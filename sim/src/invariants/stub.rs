@@ -69,6 +69,13 @@ impl Stub {
         self
     }
 
+    /// A happening of the same moment as the last one: both are looked at together.
+    pub fn at_once(mut self, what: What) -> Self {
+        self.history.happenings.push(Happening { at: self.now, what });
+        self.moments.last_mut().expect("there is a first moment").happenings = self.history.happenings.len();
+        self
+    }
+
     /// The user sends a message; the host has not reacted yet (see `accept`).
     pub fn send(self, message: &str, text: &str) -> Self {
         let (chat, message, text) = (self.chat.clone(), message.to_string(), text.to_string());
@@ -228,6 +235,15 @@ impl Stub {
             for entry in chat.transcript.iter_mut().filter(|entry| entry.state == EntryState::Streaming) {
                 entry.state = if outcome == Outcome::Interrupted { EntryState::Aborted } else { EntryState::Complete };
             }
+        })
+    }
+
+    /// The host journals an event.
+    pub fn journal(self, event: Value) -> Self {
+        let at = self.now;
+        self.view(|chat| {
+            let seq = chat.journal.len() as u64 + 1;
+            chat.journal.push(JournalEntry { at, seq, event });
         })
     }
 

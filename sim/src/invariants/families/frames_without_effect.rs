@@ -306,9 +306,10 @@ impl OneOpening {
         }
         if let ("user", Some(tag)) = (frames::kind(frame), frames::tag(frame)) {
             for text in frames::texts(frame).map(str::trim) {
-                let told = self.openings.iter_mut().filter(|(id, opening)| {
-                    opening.text == text && (id.as_str() == tag || tag.starts_with(FORK_TAG))
-                });
+                let told = self
+                    .openings
+                    .iter_mut()
+                    .filter(|(id, opening)| opening.text == text && (id.as_str() == tag || tag.starts_with(FORK_TAG)));
                 told.for_each(|(_, opening)| opening.told += 1);
             }
         }

@@ -89,12 +89,18 @@ impl Invariant for FlushWindow {
             // The row is written at once, the document at the flush: so it is always the pill that moved.
             let ahead = if pill > gap.equal { pill > rows } else { pill < gap.equal && pill < rows };
             found.judge("V2", moment.at, ahead, || {
-                format!("{}: both said {}, now the pill says {pill} and {rows} row(s) run: the rows moved first", chat.id, gap.equal)
+                format!(
+                    "{}: both said {}, now the pill says {pill} and {rows} row(s) run: the rows moved first",
+                    chat.id, gap.equal
+                )
             });
             if moment.at > since + FLUSH_MS {
                 let passed = *gap.passed.get_or_insert(moment.at);
                 found.judge("V2", moment.at, passed == moment.at, || {
-                    format!("{}: pill {pill} and {rows} running row(s) differ since {since} ms, {FLUSH_MS} ms are allowed", chat.id)
+                    format!(
+                        "{}: pill {pill} and {rows} running row(s) differ since {since} ms, {FLUSH_MS} ms are allowed",
+                        chat.id
+                    )
                 });
             }
         }

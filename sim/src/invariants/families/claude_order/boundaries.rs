@@ -103,9 +103,11 @@ impl Invariant for EarlierOnesToo {
         for batch in &look.batches {
             for entry in batch.entries {
                 if let Some(message) = steered(&self.wire, entry) {
-                    let earlier = self.wire.messages.values().filter(|other| {
-                        other.pid == message.pid && other.place < message.place && !other.first
-                    });
+                    let earlier = self
+                        .wire
+                        .messages
+                        .values()
+                        .filter(|other| other.pid == message.pid && other.place < message.place && !other.first);
                     for other in earlier {
                         let left = other.waits() && other.queued.is_none();
                         found.judge("C3", moment.at, !left, || {
@@ -239,7 +241,9 @@ impl Invariant for CancelledReleases {
             let message = self.wire.messages.get(id);
             // Sent again it is another matter.
             let Some(message) = message.filter(|message| message.cancelled.is_some()) else { continue };
-            found.judge("C5", moment.at, message.steered == 0, || format!("{id} was cancelled by the CLI and is steered all the same"));
+            found.judge("C5", moment.at, message.steered == 0, || {
+                format!("{id} was cancelled by the CLI and is steered all the same")
+            });
         }
     }
 }

@@ -98,7 +98,10 @@ impl Invariant for OldDoneStaysOld {
                             let synthetic = entry.event["synthetic"].is_string();
                             let holds = told || synthetic || since(facts.stopped) || since(facts.gone);
                             found.judge("C6", moment.at, holds, || {
-                                format!("journal {} of {chat} settles the turn of a message sent with a stop, but nothing ended it", entry.seq)
+                                format!(
+                                    "journal {} of {chat} settles the turn of a message sent with a stop, but nothing ended it",
+                                    entry.seq
+                                )
                             });
                         }
                     }

@@ -109,7 +109,10 @@ impl Invariant for OldTextFirst {
                             block.journaled.push_str(text);
                             if let Some(taken) = reply.taken.filter(|_| block.is_aligned()) {
                                 found.judge("C1", moment.at, before >= block.said_before(taken), || {
-                                    format!("journal {} of {chat}: text said before a message was taken follows its Steered", entry.seq)
+                                    format!(
+                                        "journal {} of {chat}: text said before a message was taken follows its Steered",
+                                        entry.seq
+                                    )
                                 });
                             }
                         }
@@ -126,7 +129,10 @@ impl Invariant for OldTextFirst {
                             for block in blocks.filter(|block| !block.journaled.is_empty() && block.is_aligned()) {
                                 let (got, owed) = (block.journaled.len(), block.said_before(taken));
                                 found.judge("C1", moment.at, got >= owed, || {
-                                    format!("{chat}: {} bytes said before a message was taken are missing before its Steered", owed - got)
+                                    format!(
+                                        "{chat}: {} bytes said before a message was taken are missing before its Steered",
+                                        owed - got
+                                    )
                                 });
                             }
                         }

@@ -123,9 +123,10 @@ impl Invariant for StreamingEnds {
 
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
         for chat in &moment.view.chats {
-            // While the provider holds a turn open its last entry may wait.
-            let closed = match (chat.open_turn(), chat.transcript.split_last()) {
-                (Some(_), Some((_, before))) => before,
+            // While the provider holds a turn open its reply, the last one, may wait.
+            let reply = chat.transcript.iter().rposition(|entry| entry.role == "assistant");
+            let closed = match (chat.open_turn(), reply) {
+                (Some(_), Some(reply)) => &chat.transcript[..reply],
                 _ => chat.transcript.as_slice(),
             };
             if !closed.is_empty() {
@@ -138,7 +139,12 @@ impl Invariant for StreamingEnds {
                 let Some(tab) = chat.tabs.iter().find(|tab| tab.child == row.child) else { continue };
                 let open = streaming(&tab.entries);
                 found.judge("M2", moment.at, open.is_none(), || {
-                    format!("{}: {} is settled, its entry {} is never ended", chat.id, row.title, open.map_or("", |entry| &entry.id))
+                    format!(
+                        "{}: {} is settled, its entry {} is never ended",
+                        chat.id,
+                        row.title,
+                        open.map_or("", |entry| &entry.id)
+                    )
                 });
             }
         }
@@ -170,7 +176,9 @@ impl Monotone {
                 resolved.insert(tool.id.clone());
             }
             if resolved.contains(&tool.id) {
-                found.judge("M3", moment.at, tool.resolved, || format!("{}: tool {} had a result and runs again", chat.id, tool.id));
+                found.judge("M3", moment.at, tool.resolved, || {
+                    format!("{}: tool {} had a result and runs again", chat.id, tool.id)
+                });
             }
         }
     }

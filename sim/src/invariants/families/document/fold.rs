@@ -165,10 +165,8 @@ impl Fold {
             return;
         }
         let sessions = self.sessions;
-        let child = self
-            .children
-            .entry(chip.to_string())
-            .or_insert_with(|| ChildFold { session: sessions, ..ChildFold::default() });
+        let child =
+            self.children.entry(chip.to_string()).or_insert_with(|| ChildFold { session: sessions, ..ChildFold::default() });
         child.doubtful |= child.settled && child.session < sessions;
         match frames::kind(event) {
             "done" => child.settled = true,

@@ -33,9 +33,10 @@ impl OneSteered {
             return None;
         }
         // Held for so long, a Done is released together with what waits; nothing needs to say that it was taken.
-        let waited = self.wire.results.iter().any(|told| {
-            self.wire.chat_of(told.pid) == Some(chat) && entry.at.saturating_sub(told.at) >= UNREPORTED_SETTLE_MS
-        });
+        let waited =
+            self.wire.results.iter().any(|told| {
+                self.wire.chat_of(told.pid) == Some(chat) && entry.at.saturating_sub(told.at) >= UNREPORTED_SETTLE_MS
+            });
         let Some(message) = self.wire.messages.get(id) else {
             return (!waited).then(|| format!("{chat}: a Steered names {id}, which no provider has read"));
         };

@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::{
-    frames,
-    wire::Wire,
-};
+use super::super::{frames, wire::Wire};
 use crate::{
     history::{UserAction, What},
     invariants::{Found, Invariant, Moment},
@@ -87,16 +84,18 @@ impl StopEnds {
             }
             let met = match bound.what {
                 Owed::Turn(number) => is_over(chat, number),
-                Owed::Process(pid) => {
-                    killed.contains(&pid) || wire.procs.get(&pid).is_none_or(|proc| proc.gone.is_some())
-                }
+                Owed::Process(pid) => killed.contains(&pid) || wire.procs.get(&pid).is_none_or(|proc| proc.gone.is_some()),
             };
             if met {
                 found.judge("D8", moment.at, true, String::new);
             } else if at_rest || bound.is_passed(moment.at) {
                 found.judge("D8", moment.at, false, || match bound.what {
-                    Owed::Turn(number) => format!("turn {number} of {} was stopped and should have ended by {} ms", chat.id, bound.until),
-                    Owed::Process(pid) => format!("process {pid} of {} was stopped and should have been killed by {} ms", chat.id, bound.until),
+                    Owed::Turn(number) => {
+                        format!("turn {number} of {} was stopped and should have ended by {} ms", chat.id, bound.until)
+                    }
+                    Owed::Process(pid) => {
+                        format!("process {pid} of {} was stopped and should have been killed by {} ms", chat.id, bound.until)
+                    }
                 });
             } else {
                 return true;
@@ -132,9 +131,9 @@ impl Invariant for StopEnds {
         let look = self.wire.read(moment);
         for (_, happening) in look.happened() {
             match &happening.what {
-                What::User(
-                    action @ (UserAction::Stop { .. } | UserAction::StopTurn { .. } | UserAction::SendNow { .. }),
-                ) => self.stop(moment, happening.at, action),
+                What::User(action @ (UserAction::Stop { .. } | UserAction::StopTurn { .. } | UserAction::SendNow { .. })) => {
+                    self.stop(moment, happening.at, action)
+                }
                 What::Signal { pid, signal, by_host: true } if signal.to_ascii_uppercase().ends_with("KILL") => {
                     self.killed.insert(*pid);
                 }

@@ -55,7 +55,9 @@ impl Invariant for OwnChip {
                         let id = entry.event["id"].as_str().unwrap_or_default();
                         frames::chip_name(&entry.event).is_some() && id.contains(task)
                     });
-                    found.judge("T1", moment.at, has, || format!("{chat}: the run of a command (task {task}) has no chip of its own"));
+                    found.judge("T1", moment.at, has, || {
+                        format!("{chat}: the run of a command (task {task}) has no chip of its own")
+                    });
                 }
             }
             for entry in batch.entries {
@@ -99,9 +101,10 @@ impl Invariant for RunsUntilSettled {
             }
         }
         for chat in &moment.view.chats {
-            let running = self.forks.of(&chat.id).iter().filter(|fork| {
-                fork.opened && fork.settled.is_none() && !fork.closed && !fork.odd && !self.forks.is_over(fork)
-            });
+            let running =
+                self.forks.of(&chat.id).iter().filter(|fork| {
+                    fork.opened && fork.settled.is_none() && !fork.closed && !fork.odd && !self.forks.is_over(fork)
+                });
             let running: Vec<&str> = running.filter_map(|fork| fork.chip.as_deref()).collect();
             if chat.delivery.rows == 0 && !running.is_empty() {
                 found.judge("T2", moment.at, chat.pill as usize >= running.len(), || {

@@ -47,9 +47,8 @@ impl SettlesBeforeDone {
                 let running = self.forks.of(chat).iter().filter(|fork| is_running(fork) && !self.forks.is_over(fork));
                 for fork in running {
                     let ended = wire.results.iter().rev().take_while(|told| told.index > fork.started);
-                    let ended = ended.into_iter().any(|told| {
-                        told.pid == fork.pid && told.owner == Owner::Messages && told.index < taken
-                    });
+                    let ended =
+                        ended.into_iter().any(|told| told.pid == fork.pid && told.owner == Owner::Messages && told.index < taken);
                     if ended {
                         found.judge("T4", moment.at, false, || {
                             format!("journal {seq} of {chat} is a Steered, yet the fork of the reply before it is not settled")
@@ -137,7 +136,8 @@ impl Invariant for EitherOrder {
             let facts = self.forks.wire.facts(chat);
             let alone = batch.span.only_frame(moment.history).filter(|(_, _, frame)| frames::is_fork_start(frame));
             let done = facts.done.filter(|_| !facts.opened);
-            if let (Some((index, pid, frame)), Some(done)) = (alone.filter(|(_, pid, _)| self.forks.wire.is_of(*pid, chat)), done) {
+            if let (Some((index, pid, frame)), Some(done)) = (alone.filter(|(_, pid, _)| self.forks.wire.is_of(*pid, chat)), done)
+            {
                 let happenings = &moment.history.happenings;
                 let parked_at = happenings.get(done.span.from).map_or(0, |happening| happening.at);
                 let task = frames::task(frame).unwrap_or_default();
@@ -164,7 +164,10 @@ impl Invariant for EitherOrder {
                         });
                         let late = taken.find(|message| message.steered == 0);
                         found.judge("T5", moment.at, late.is_none(), || {
-                            format!("journal {} of {chat}: the chip of a fork stands before the Steered of its message", entry.seq)
+                            format!(
+                                "journal {} of {chat}: the chip of a fork stands before the Steered of its message",
+                                entry.seq
+                            )
                         });
                     }
                 }

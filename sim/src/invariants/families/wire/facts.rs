@@ -16,8 +16,6 @@ pub(in super::super) struct Proc {
     pub claude: bool,
     /// Whether it was told to resume a session: it may know of tasks that this run never saw.
     pub resumed: bool,
-    /// Where it was started.
-    pub spawned: usize,
     /// Whether it was given its first prompt.
     pub prompted: bool,
     /// Messages in the order in which it read them.
@@ -31,14 +29,14 @@ pub(in super::super) struct Proc {
 }
 
 impl Proc {
-    pub(super) fn new(spawned: usize, chat: Option<String>, argv: &[String]) -> Self {
+    pub(super) fn new(chat: Option<String>, argv: &[String]) -> Self {
         let program = argv.first().map(|path| path.rsplit('/').next().unwrap_or(path));
         let resumed = argv.iter().any(|word| word == "-r" || word == "--resume" || word.starts_with("--resume="));
-        Proc { chat, claude: program == Some("claude"), resumed, spawned, ..Proc::default() }
+        Proc { chat, claude: program == Some("claude"), resumed, ..Proc::default() }
     }
 
     /// Whether a frame is untagged output that a user would see: text, a tool call, an error, the start of a typed fork.
-    pub(super) fn shows(&mut self, frame: &Value, _genuine: bool) -> bool {
+    pub(super) fn shows(&mut self, frame: &Value) -> bool {
         if frames::tag(frame).is_some() {
             return false;
         }

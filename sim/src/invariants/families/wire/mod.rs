@@ -182,7 +182,7 @@ impl Wire {
         match &happening.what {
             What::User(action) => self.user(index, action),
             What::Spawned { pid, chat, argv } => {
-                self.procs.insert(*pid, Proc::new(index, chat.clone(), argv));
+                self.procs.insert(*pid, Proc::new(chat.clone(), argv));
                 if let Some(chat) = chat {
                     slot(&mut self.chats, chat).asked = Some(index);
                 }
@@ -281,7 +281,7 @@ impl Wire {
             }
             return;
         };
-        let shown = proc.shows(frame, genuine);
+        let shown = proc.shows(frame);
         if let (Some(chat), true) = (&proc.chat, shown) {
             let facts = slot(&mut self.chats, chat);
             facts.visible = Some(index);
