@@ -55,8 +55,8 @@ pub struct Tape {
 
 impl Tape {
     /// The same for a raw scene: its lines are the recording's own, so its launch need not be the host's.
-    pub fn raw(capture: Arc<Capture>, launch: Launch, initialize: Option<Value>) -> Self {
-        Tape { raw: true, ..Tape::new(capture, launch, initialize) }
+    pub fn raw(capture: Arc<Capture>, launch: Launch) -> Self {
+        Tape { raw: true, ..Tape::new(capture, launch, None) }
     }
 
     /// A tape of `capture`, for a process launched as `launch` says.

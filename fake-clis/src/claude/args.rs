@@ -76,6 +76,7 @@ const VALUED: &[&str] = &[
     "--permission-prompt-tool",
     "--permission-mode",
     "--model",
+    "--thinking-display",
     "--resume",
     "--session-id",
     "--setting-sources",
