@@ -5,9 +5,12 @@ pub mod ids;
 pub mod pace;
 pub mod profile;
 mod protocol;
+mod scene;
 pub mod script;
 pub mod sessions;
 pub mod skills;
+
+pub use scene::{SCENE, VERSION, from_launch, named};
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -6,6 +6,7 @@
 pub mod claude;
 pub mod drive;
 pub mod lines;
+pub mod process;
 pub mod tape;
 pub mod understudy;
 pub mod verify;

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub struct Script {
     /// From the start of the process to the first line it reads, in ms.
     pub boot_ms: u64,
-    /// The session id of the run, when it is to be kept: a resumed session must be found again.
+    /// The session id to take, when a later process must find the session under a known one; a fresh one otherwise.
     pub session_id: Option<String>,
     /// The main thread, turn by turn in the order in which the turns began.
     pub turns: VecDeque<TurnScript>,

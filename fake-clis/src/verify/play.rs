@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 
 use super::streams::Sorter;
 use crate::{
-    claude::{Claude, ids, profile::Profile, script::reduce},
+    claude::{
+        Claude, ids,
+        profile::Profile,
+        script::{Script, reduce},
+    },
     drive::{Drive, MemoryFiles, Said},
     understudy::{Files, Input, Launch, Understudy},
 };
@@ -175,7 +179,8 @@ impl Player<'_> {
 
 /// Plays a capture with its own script.
 pub(super) fn play(capture: &Capture, profile: Arc<Profile>, files: &mut MemoryFiles) -> Played {
-    let claude = Claude::new(launch(capture), profile, reduce(capture));
+    let script = Script { session_id: session_of(capture).map(str::to_owned), ..reduce(capture) };
+    let claude = Claude::new(launch(capture), profile, script);
     let cues = cues(capture);
     let drive = Drive::start(claude, files, 1);
     let mut player = Player { drive, sorter: Sorter::default(), counts: BTreeMap::new(), seen: 0, last: 0 };

@@ -21,11 +21,7 @@ pub fn reduce(capture: &Capture) -> Script {
         .filter(|entry| entry.from == From::Cli)
         .filter_map(|entry| entry.what.frame().map(|frame| Said { at: ms(entry.at_ms), frame }))
         .collect();
-    let mut script = Script {
-        boot_ms: boot(capture, &said),
-        session_id: said.iter().find_map(|s| text(s.frame, "/session_id")).map(str::to_owned),
-        ..Script::default()
-    };
+    let mut script = Script { boot_ms: boot(capture, &said), ..Script::default() };
     let output = final_output(&said);
     let children = agents::collect(&said);
     script.outcomes = tools::outcomes(&said, &children);

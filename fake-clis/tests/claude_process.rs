@@ -1,0 +1,169 @@
+//! The fake `claude` as a process: real pipes, real files, the real clock.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(dir: &Path, scene: &str, extra: &[&str]) -> Process {
+        let words = "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages \
+                     --replay-user-messages --permission-prompt-tool stdio --permission-mode bypassPermissions --model haiku";
+        let mut child = Command::new(env!("CARGO_BIN_EXE_claude"))
+            .args(words.split_whitespace())
+            .args(extra)
+            .current_dir(dir)
+            .env_clear()
+            .env("HOME", dir)
+            .env("CLAUDE_CONFIG_DIR", dir.join("config"))
+            .env("CLAUDE_CODE_FORWARD_SUBAGENT_TEXT", "1")
+            .env("IS_SANDBOX", "1")
+            .env("REHEARSAL_SCENE", scene)
+            .env("REHEARSAL_BREACHES", dir.join("breaches.ndjson"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the fake starts");
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().expect("a piped stdout"));
+        Process { child, stdin, stdout }
+    }
+
+    fn line(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("the fake reads");
+    }
+
+    fn say(&mut self, text: &str) {
+        let frame = json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+            "uuid": "00000000-0000-4000-8000-000000000001"});
+        self.line(&frame.to_string());
+    }
+
+    /// Reads frames until one satisfies the condition.
+    fn until(&mut self, found: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            let mut line = String::new();
+            let count = self.stdout.read_line(&mut line).expect("stdout is text");
+            assert!(count > 0, "stdout ended after {frames:?}");
+            let frame: Value = serde_json::from_str(&line).expect("every line is JSON");
+            let last = found(&frame);
+            frames.push(frame);
+            if last {
+                return frames;
+            }
+        }
+    }
+
+    /// Closes stdin; the frames that are left and the exit code.
+    fn end(mut self) -> (Vec<Value>, Option<i32>) {
+        drop(self.stdin.take());
+        let lines = self.stdout.lines().map(|line| line.expect("stdout is text"));
+        let frames = lines.map(|line| serde_json::from_str(&line).expect("every line is JSON")).collect();
+        (frames, self.child.wait().expect("the fake ends").code())
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn session(frames: &[Value]) -> String {
+    frames[0]["session_id"].as_str().expect("frames have a session").to_owned()
+}
+
+#[test]
+fn a_turn_over_real_pipes_does_not_end() {
+    let dir = folder();
+    let mut process = Process::start(dir.path(), "bash", &[]);
+    process.say("Run echo. MOCK:bash");
+    let (frames, code) = process.end();
+    let result = frames.iter().find(|frame| frame["type"] == "result").expect("a turn has a result");
+    assert_eq!(result["result"], "It printed hi.");
+    assert_eq!(frames.last().expect("frames")["state"], "completed");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn a_session_is_not_found_by_the_next_process() {
+    let dir = folder();
+    let mut first = Process::start(dir.path(), "plain-turn", &[]);
+    first.say("Say hello. MOCK:plain");
+    let (frames, _) = first.end();
+    let id = session(&frames);
+    let mut second = Process::start(dir.path(), "resume", &["--resume", &id]);
+    second.say("Go on.");
+    let (frames, code) = second.end();
+    assert_eq!((session(&frames), code), (id.clone(), Some(0)));
+    let mut forked = Process::start(dir.path(), "resume", &["--resume", &id, "--fork-session"]);
+    forked.say("Go on.");
+    let (frames, code) = forked.end();
+    assert_ne!(session(&frames), id, "a fork has a session of its own");
+    assert_eq!(code, Some(0));
+    let missing = Process::start(dir.path(), "resume", &["--resume", "00000000-0000-4000-8000-000000000000"]);
+    let (frames, code) = missing.end();
+    assert_eq!(frames.len(), 1);
+    assert_eq!(frames[0]["subtype"], "error_during_execution");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn agents_of_a_killed_process_are_forgotten() {
+    let dir = folder();
+    let mut first = Process::start(dir.path(), "killed-with-background-agents", &[]);
+    first.say("Use two background agents. MOCK:bg");
+    let frames = first.until(|frame| frame["type"] == "result");
+    let id = session(&frames);
+    first.child.kill().expect("the process runs");
+    first.child.wait().expect("the process ends");
+    let mut second = Process::start(dir.path(), "resume-after-kill-with-background-agents", &["--resume", &id]);
+    second.say("Go on. MOCK:second");
+    let (frames, _) = second.end();
+    let words: Vec<&str> = frames.iter().filter_map(|f| f["summary"].as_str()).collect();
+    assert_eq!(
+        words,
+        [
+            "Background agent \"Print alpha\" didn't finish before the previous session ended",
+            "Background agent \"Print bravo\" didn't finish before the previous session ended",
+        ]
+    );
+    let origins = frames.iter().filter(|f| f["type"] == "result").map(|f| f.get("origin").is_some());
+    assert_eq!(origins.collect::<Vec<_>>(), [true, false], "one result for the orphans, then the message's own");
+}
+
+#[test]
+fn a_malformed_line_goes_unnoticed() {
+    let dir = folder();
+    let mut process = Process::start(dir.path(), "plain-turn", &[]);
+    process.line("{not json");
+    let (frames, code) = process.end();
+    assert_eq!((frames.len(), code), (0, Some(1)));
+    let breaches = std::fs::read_to_string(dir.path().join("breaches.ndjson")).expect("a breach is noted");
+    let breach: Value = serde_json::from_str(breaches.trim()).expect("a breach is JSON");
+    assert_eq!(breach["rule"], "malformed-line");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_signal_is_an_error() {
+    let dir = folder();
+    let mut process = Process::start(dir.path(), "sigint-during-bash", &[]);
+    process.say("Sleep. MOCK:longtool");
+    process.until(|frame| frame["event"]["type"] == "message_stop");
+    let killed = Command::new("kill").args(["-INT", &process.child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let frames = process.until(|frame| frame["state"] == "cancelled");
+    assert!(frames.iter().any(|frame| frame["terminal_reason"] == "aborted_tools"));
+    assert_eq!(process.end().1, Some(0));
+}
