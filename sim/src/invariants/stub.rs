@@ -321,16 +321,21 @@ impl Stub {
     /// Shows every moment to one invariant.
     pub fn judge(&self, invariant: &mut dyn Invariant) -> Found {
         let mut found = Found::default();
+        self.each_moment(|moment, at_rest| {
+            invariant.look(moment, &mut found);
+            if at_rest {
+                invariant.at_rest(moment, &mut found);
+            }
+        });
+        found
+    }
+
+    fn each_moment(&self, mut look: impl FnMut(&Moment<'_>, bool)) {
         for seen in &self.moments {
             let happenings = self.history.happenings[..seen.happenings].to_vec();
             let history = History { happenings, ..self.history.clone() };
-            let moment = Moment { at: seen.view.clock.mono, view: &seen.view, history: &history };
-            invariant.look(&moment, &mut found);
-            if seen.at_rest {
-                invariant.at_rest(&moment, &mut found);
-            }
+            look(&Moment { at: seen.view.clock.mono, view: &seen.view, history: &history }, seen.at_rest);
         }
-        found
     }
 
     /// Asserts that the invariant of this id had something to judge and found no fault, and that none of the others found one.
@@ -346,19 +351,22 @@ impl Stub {
         assert_eq!(named, ids.iter().copied().collect(), "{faults:#?}");
     }
 
-    fn faults(&self, all: Vec<Box<dyn Invariant>>, judged: &str) -> Vec<(&'static str, String)> {
-        let mut faults = Vec::new();
-        let mut seen = false;
-        for mut invariant in all {
-            let found = self.judge(invariant.as_mut());
-            if invariant.id() == judged {
-                seen = true;
-                assert!(found.checked > 0, "{judged} had nothing to judge");
+    /// Shows every moment to all, one moment after the other as the stage does: judges may share what they remember.
+    fn faults(&self, mut all: Vec<Box<dyn Invariant>>, judged: &str) -> Vec<(&'static str, String)> {
+        let mut found: Vec<Found> = all.iter().map(|_| Found::default()).collect();
+        self.each_moment(|moment, at_rest| {
+            for (invariant, found) in all.iter_mut().zip(&mut found) {
+                invariant.look(moment, found);
+                if at_rest {
+                    invariant.at_rest(moment, found);
+                }
             }
-            faults.extend(found.violations.into_iter().map(|violation| (violation.invariant, violation.message)));
-        }
-        assert!(seen, "no invariant {judged}");
-        faults
+        });
+        let place = all.iter().position(|invariant| invariant.id() == judged);
+        let checked = found[place.unwrap_or_else(|| panic!("no invariant {judged}"))].checked;
+        assert!(checked > 0, "{judged} had nothing to judge");
+        let violations = found.into_iter().flat_map(|found| found.violations);
+        violations.map(|violation| (violation.invariant, violation.message)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::memory;
 use crate::{
     evidence::Shared,
-    invariants::{Found, Invariant, Moment, Violation},
+    invariants::{Found, Invariant, Moment},
     view::{Outcome, Turn},
 };
 
@@ -65,18 +65,16 @@ impl Invariant for Turns {
             // A provider that swallowed the end of a turn keeps it open as long as its process lives.
             let excused = runs || (moment.history.broken_provider && evidence.alive(&chat.id));
             for turn in &chat.turns {
-                match turn.settles.len() {
-                    0 if excused => {}
-                    0 => found.violations.push(Violation {
-                        invariant: ID,
-                        at: moment.at,
-                        message: format!(
-                            "{}: turn {} ({:?}), accepted at {} ms, never ended; the provider runs nothing",
-                            chat.id, turn.number, turn.cause, turn.accepted_at
-                        ),
-                    }),
-                    _ => found.checked += 1,
+                let open = turn.settles.is_empty();
+                if open && excused {
+                    continue;
                 }
+                found.judge(ID, moment.at, !open, || {
+                    format!(
+                        "{}: turn {} ({:?}), accepted at {} ms, never ended; the provider runs nothing",
+                        chat.id, turn.number, turn.cause, turn.accepted_at
+                    )
+                });
             }
         }
     }

@@ -35,9 +35,6 @@ impl Final {
         let mut ids = Ids::default();
         let mut lines = Vec::new();
         for chat in &view.chats {
-            ids.of(&chat.id);
-        }
-        for chat in &view.chats {
             chat_lines(chat, &mut ids, &mut lines);
         }
         Final { at: view.clock.mono, lines }

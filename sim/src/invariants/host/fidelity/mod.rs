@@ -85,7 +85,8 @@ impl Judge<'_> {
         self.transcript(&expected, &mut names, found);
         self.errors(&expected, found);
         self.results(&expected, found);
-        let forks: Vec<&Tool> = self.chat.tools().filter(|tool| tool.id != LIVE_PLAN && !expected.tools.contains(tool.id.as_str())).collect();
+        let forks: Vec<&Tool> =
+            self.chat.tools().filter(|tool| tool.id != LIVE_PLAN && !expected.tools.contains(tool.id.as_str())).collect();
         let mut known: Vec<&str> = Vec::new();
         for child in &expected.children {
             if let Some(chip) = self.chip(child, &forks) {
@@ -193,7 +194,10 @@ impl Judge<'_> {
         for tool in tab.into_iter().flat_map(tools) {
             if let Some(failed) = child.results.get(tool.id.as_str()) {
                 found.judge(ID, self.at, tool.resolved && tool.is_error == *failed, || {
-                    format!("{}: the result of {} ({}) in the tab of {} is not shown", self.chat.id, tool.id, tool.name, chip.name)
+                    format!(
+                        "{}: the result of {} ({}) in the tab of {} is not shown",
+                        self.chat.id, tool.id, tool.name, chip.name
+                    )
                 });
             }
         }
@@ -210,7 +214,9 @@ impl Judge<'_> {
             });
             let ended = chip.and_then(|chip| chip.child_state).is_some_and(|state| state != crate::view::ChildState::Running);
             let written = tab.entries.iter().any(|entry| entry.state == EntryState::Streaming);
-            found.judge(ID, self.at, !(ended && written), || format!("{}: the tab {} is still being written", self.chat.id, tab.title));
+            found.judge(ID, self.at, !(ended && written), || {
+                format!("{}: the tab {} is still being written", self.chat.id, tab.title)
+            });
         }
     }
 }

@@ -1,1 +1,0 @@
-//! Hosts that keep a rule, and the same hosts with one thing broken.
