@@ -111,7 +111,8 @@ fn a_session_is_not_found_by_the_next_process() {
     let (frames, code) = forked.end();
     assert_ne!(session(&frames), id, "a fork has a session of its own");
     assert_eq!(code, Some(0));
-    let missing = Process::start(dir.path(), "resume", &["--resume", "00000000-0000-4000-8000-000000000000"]);
+    let mut missing = Process::start(dir.path(), "resume", &["--resume", "00000000-0000-4000-8000-000000000000"]);
+    missing.say("Go on.");
     let (frames, code) = missing.end();
     assert_eq!(frames.len(), 1);
     assert_eq!(frames[0]["subtype"], "error_during_execution");

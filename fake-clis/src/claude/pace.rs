@@ -46,6 +46,8 @@ pub const ANNOUNCE: u64 = 3_000;
 pub const HEARTBEAT: u64 = 30_000;
 /// A tool whose end no capture shows runs this long.
 pub const UNKNOWN_TOOL: u64 = 60_000;
+/// A tool that never ran in the capture takes this long.
+pub const UNSCRIPTED_TOOL: u64 = 50;
 /// From SIGINT to the end of the process.
 pub const SIGINT: u64 = 1_400;
 /// From the end of stdin, nothing running, to the end of the process.

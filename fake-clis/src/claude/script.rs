@@ -10,7 +10,7 @@ mod tools;
 
 pub use reduce::reduce;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Value, json};
 
@@ -29,6 +29,8 @@ pub struct Script {
     pub children: BTreeMap<String, ChildScript>,
     /// What tools gave back, by the id of the call.
     pub outcomes: BTreeMap<String, Outcome>,
+    /// Calls that ran until somebody stopped them: how they would have ended is not known.
+    pub unfinished: BTreeSet<String>,
     /// Answers to compaction requests, in order.
     pub summaries: VecDeque<Summary>,
 }

@@ -11,6 +11,7 @@ impl Core {
         let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
         match request["subtype"].as_str().unwrap_or_default() {
             "initialize" => {
+                self.spares_background = request["perTaskStopAffordance"] == true;
                 let answer = self.constant_answer("initialize");
                 self.say_bare(&json!({"type": "control_response", "response": {
                     "subtype": "success", "request_id": request_id, "response": answer,

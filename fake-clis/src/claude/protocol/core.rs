@@ -24,6 +24,7 @@ use crate::{
         ids,
         profile::Profile,
         script::{Script, Summary},
+        sessions::Session,
     },
     understudy::{Breach, Files, Launch, Output, Stage},
 };
@@ -80,6 +81,13 @@ pub(in crate::claude) struct Core {
     pub(super) last_kept: Vec<String>,
     /// Arguments of the command that runs.
     pub(super) local_args: String,
+    /// The host uses the words of the recording: a message that says something else was never recorded. Known with the first
+    /// message.
+    pub(super) cued_by_words: Option<bool>,
+    /// `perTaskStopAffordance` of initialize: an interrupt spares the agents in the background.
+    pub(super) spares_background: bool,
+    /// The session to open with the first line; `None` in it when it does not exist.
+    pub(super) to_open: Option<Option<Session>>,
     /// The lifecycle state that the turn ends in.
     pub(super) state_after_result: &'static str,
     /// Frames taken from recordings, by stem.
@@ -137,6 +145,9 @@ impl Core {
             summary: None,
             last_kept: Vec::new(),
             local_args: String::new(),
+            cued_by_words: None,
+            spares_background: false,
+            to_open: None,
             state_after_result: "completed",
             taped: BTreeMap::new(),
             orphans: false,

@@ -31,6 +31,12 @@ impl Core {
             self.after(MALFORMED_MS, Event::Leave(1));
             return;
         };
+        if matches!(frame["type"].as_str(), Some("user" | "control_request")) {
+            self.open_session();
+            if self.leaving {
+                return;
+            }
+        }
         match frame["type"].as_str() {
             Some("user") => self.user_line(&frame),
             Some("control_request") => self.control_line(&frame),

@@ -135,7 +135,7 @@ impl Core {
         }
         let stop = TABLE.iter().find(|row| row.0 == during).map_or(Stop::Answer, |row| row.1);
         match stop {
-            Stop::KillThenAnswer => self.kill_all_background(),
+            Stop::KillThenAnswer if !self.spares_background => self.kill_all_background(),
             Stop::WithdrawThenReject | Stop::RejectCalls => {
                 let mut threads = vec![MAIN];
                 threads.extend(self.children_of(MAIN).into_iter().filter_map(|task| self.tasks[task].thread));

@@ -178,10 +178,11 @@ impl Core {
         match (frame["response"]["subtype"].as_str(), response["behavior"].as_str()) {
             (Some("success"), Some("allow")) => self.allow(&id, response),
             (Some("success"), Some("deny")) => self.deny(&id, response),
+            (Some("error"), _) => self.deny(&id, &json!({"message": frame["response"]["error"]})),
             _ => {
                 let words = "can_use_tool wants behavior allow or deny".to_owned();
                 self.breach("answer-without-behavior", words);
-                self.deny(&id, &json!({"message": frame["response"]["error"]}));
+                self.deny(&id, &json!({}));
             }
         }
     }

@@ -27,40 +27,41 @@ impl Core {
         if let Some(profile) = skills::read(&self.profile, &self.launch.cwd, files) {
             self.profile = Arc::new(profile);
         }
-        if let Some(id) = self.args.resume.clone() {
+        if let Some(id) = &self.args.resume {
             let path = format!("{}/{id}.jsonl", self.project_dir());
-            let Some(session) = files.read(&path).map(|bytes| sessions::read(&bytes)) else {
-                self.missing_session(&id);
-                return;
-            };
-            if self.args.fork_session {
-                if self.script.session_id.is_none() {
-                    self.session = self.uuid();
-                }
-            } else {
-                self.session = id;
-                for (model, spent) in &session.spent {
-                    self.ledger.carry(model, Tokens::of(spent), spent["dollars"].as_f64().unwrap_or(0.0));
-                }
-            }
-            self.parent = session.last;
-            self.had_turn = session.has_messages;
-            if let Some(title) = session.title {
-                self.say(json!({"type": "system", "subtype": "session_title_changed", "title": title}));
-            }
-            for (task, description) in session.orphans {
-                self.say_orphan(&task, &description);
-            }
+            self.to_open = Some(files.read(&path).map(|bytes| sessions::read(&bytes)));
         }
         for line in std::mem::take(&mut self.early) {
             self.line(&line);
         }
-        self.begin_next();
+        self.leave_if_done();
     }
 
-    /// Nothing is said before the first line, not even that the session is missing.
-    fn missing_session(&mut self, id: &str) {
-        self.say_failed_start(&format!("No conversation found with session ID: {id}"));
+    /// Opens the session to resume. Nothing is said before the first line, not even that the session is missing.
+    pub(super) fn open_session(&mut self) {
+        let (Some(found), Some(id)) = (self.to_open.take(), self.args.resume.clone()) else { return };
+        let Some(session) = found else {
+            self.say_failed_start(&format!("No conversation found with session ID: {id}"));
+            return;
+        };
+        if self.args.fork_session {
+            if self.script.session_id.is_none() {
+                self.session = self.uuid();
+            }
+        } else {
+            self.session = id;
+            for (model, spent) in &session.spent {
+                self.ledger.carry(model, Tokens::of(spent), spent["dollars"].as_f64().unwrap_or(0.0));
+            }
+        }
+        self.parent = session.last;
+        self.had_turn = session.has_messages;
+        if let Some(title) = session.title {
+            self.say(json!({"type": "system", "subtype": "session_title_changed", "title": title}));
+        }
+        for (task, description) in session.orphans {
+            self.say_orphan(&task, &description);
+        }
     }
 
     /// An agent in the background that a killed process left behind.

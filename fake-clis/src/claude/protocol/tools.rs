@@ -113,7 +113,8 @@ impl Core {
     /// Runs a tool whose outcome the script has, or makes one up.
     fn run_scripted(&mut self, id: &str) {
         let job = &self.jobs[id];
-        let ms = job.outcome.as_ref().map_or(pace::UNKNOWN_TOOL, |outcome| outcome.ms);
+        let unknown = if self.script.unfinished.contains(id) { pace::UNKNOWN_TOOL } else { pace::UNSCRIPTED_TOOL };
+        let ms = job.outcome.as_ref().map_or(unknown, |outcome| outcome.ms);
         if job.name == "Bash" {
             self.after(pace::ANNOUNCE, Event::Announce(id.to_owned()));
         }

@@ -71,10 +71,13 @@ impl Core {
 
     /// The answers for this turn: those recorded for the same words, else the next ones in order.
     pub(super) fn take_turn_script(&mut self, text: &str) {
-        let same =
-            self.script.turns.iter().position(|turn| matches!(&turn.cue, Cue::Message(cue) if text.contains(cue.as_str())));
+        let says = |cue: &Cue| matches!(cue, Cue::Message(words) if !words.is_empty() && text.contains(words.as_str()));
+        let same = self.script.turns.iter().position(|turn| says(&turn.cue));
+        // A host that speaks the recording's words and now says something else asks for what was never recorded; one that has
+        // words of its own gets the answers in their order.
+        let by_words = *self.cued_by_words.get_or_insert(same.is_some());
         let next = || self.script.turns.iter().position(|turn| matches!(turn.cue, Cue::Message(_)));
-        let position = same.or_else(next);
+        let position = same.or_else(|| if by_words { None } else { next() });
         let answers = position.and_then(|position| self.script.turns.remove(position)).map(|turn| turn.answers);
         self.threads[MAIN].answers = answers.unwrap_or_default();
     }

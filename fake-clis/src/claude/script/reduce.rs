@@ -24,7 +24,8 @@ pub fn reduce(capture: &Capture) -> Script {
     let mut script = Script { boot_ms: boot(capture, &said), ..Script::default() };
     let output = final_output(&said);
     let children = agents::collect(&said);
-    script.outcomes = tools::outcomes(&said, &children);
+    let tools = tools::tools(&said, &children);
+    (script.outcomes, script.unfinished) = (tools.outcomes, tools.unfinished);
     let mut main = MainThread::new(capture, output);
     for frame in &said {
         main.take(frame);

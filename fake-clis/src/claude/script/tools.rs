@@ -1,6 +1,6 @@
 //! What the tools gave back, by call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -13,10 +13,19 @@ use super::{
 /// Tools whose results are the protocol's own work.
 const MADE_BY_PROTOCOL: [&str; 3] = ["Agent", "Skill", "AskUserQuestion"];
 
-/// The outcomes of all tools that ran to their end.
-pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<String, Outcome> {
+/// What is known of the tools of a capture.
+pub(super) struct Tools {
+    /// What the tools gave back that ran to their end.
+    pub(super) outcomes: BTreeMap<String, Outcome>,
+    /// Calls that ran until they were stopped, or to the end of the capture.
+    pub(super) unfinished: BTreeSet<String>,
+}
+
+/// Finds the outcomes of all tools.
+pub(super) fn tools(said: &[Said<'_>], children: &[Child<'_>]) -> Tools {
     let mut begun: BTreeMap<String, (u64, String)> = BTreeMap::new();
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
+    let mut allowed: BTreeSet<String> = BTreeSet::new();
     let mut found = BTreeMap::new();
     let mut background: BTreeMap<String, String> = BTreeMap::new();
     let mut in_time: Vec<(u64, &Value)> = said.iter().filter(|s| tag(s.frame).is_none()).map(|s| (s.at, s.frame)).collect();
@@ -45,6 +54,9 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
             }
             Some("control_response") => {
                 let id = text(frame, "/response/request_id").and_then(|request| asked.get(request));
+                if text(frame, "/response/response/behavior") == Some("allow") {
+                    allowed.extend(id.cloned());
+                }
                 if let Some((since, _)) = id.and_then(|id| begun.get_mut(id)) {
                     *since = at;
                 }
@@ -55,7 +67,7 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
                 let Some(id) = text(block, "/tool_use_id") else { continue };
                 let Some((since, name)) = begun.get(id) else { continue };
                 if MADE_BY_PROTOCOL.contains(&name.as_str())
-                    || stopped(block)
+                    || stopped(frame)
                     || frame.pointer("/tool_use_result/backgroundTaskId").is_some()
                 {
                     continue;
@@ -74,7 +86,9 @@ pub(super) fn outcomes(said: &[Said<'_>], children: &[Child<'_>]) -> BTreeMap<St
             _ => {}
         }
     }
-    found
+    let ran = |id: &String| allowed.contains(id) || !asked.values().any(|asked| asked == id);
+    let unfinished = begun.into_keys().filter(|id| !found.contains_key(id) && ran(id)).collect();
+    Tools { outcomes: found, unfinished }
 }
 
 /// A command in the background has its outcome in its notification.
@@ -102,12 +116,12 @@ fn background_bash(
     }
 }
 
-/// Whether the call was stopped or refused by the host: that says nothing about the tool.
-fn stopped(block: &Value) -> bool {
+/// Whether the call was stopped or refused: that says nothing about the tool.
+fn stopped(frame: &Value) -> bool {
+    let block = &frame["message"]["content"][0];
     let words = block["content"].as_str().unwrap_or_default();
-    block["is_error"] == true
-        && (words.starts_with("The user doesn't want to proceed")
-            || words.starts_with("[Request interrupted")
-            || words.contains("needs approval")
-            || words.contains("The user said no"))
+    let by_words = ["The user doesn't want to proceed", "[Request interrupted"].iter().any(|start| words.starts_with(start));
+    let meta = &frame["tool_result_meta"][0];
+    let by_meta = meta.get("non_execution_kind").is_some() || meta["permission_decision"]["decision"] == "reject";
+    block["is_error"] == true && (by_words || by_meta)
 }
