@@ -22,18 +22,19 @@ const RUN_MS: u64 = 120_000;
 type Move<'a> = (&'a str, Value);
 
 /// A scene's script, changed if need be, with other moves of the host; the frames behind the first `started`, one word a frame.
-fn play(version: &str, scene: &str, change: impl Fn(&mut Script), moves: &[Move<'_>]) -> String {
+fn play(version: &str, scene: &str, change: impl Fn(&mut Script), env: &[(&str, &str)], moves: &[Move<'_>]) -> String {
     let catalog = Catalog::embedded();
     let verifier = Verifier::new(catalog.clone()).expect("the embedded captures parse");
     let capture = catalog.get(Provider::Claude, version, scene).expect("an embedded capture");
     let mut script = reduce(&capture);
     change(&mut script);
-    let launch = Launch {
+    let mut launch = Launch {
         argv: capture.header.launch.clone(),
         env: capture.header.env.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         cwd: "/home/dev/project".into(),
         pid: 1,
     };
+    launch.env.extend(env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
     let mut files = MemoryFiles::default();
     let mut drive = Drive::start(Claude::new(launch, verifier.profile(version), script), &mut files, 7);
     let mut moves = moves.iter();
@@ -139,6 +140,7 @@ impl Words {
                 let owned = frame["tasks"].as_array().into_iter().flatten().any(|task| task.get("parent_task_id").is_some());
                 format!("background_tasks_changed {tasks}{}", if owned { " of a fork" } else { "" })
             }
+            ("system", "session_state_changed") => format!("state/{}", text("state")),
             ("system", subtype) => format!("{subtype}{call}"),
             ("assistant", _) => {
                 let aborted = if frame["aborted"] == true { " aborted" } else { "" };
@@ -173,7 +175,7 @@ fn check(scene: &str, change: impl Fn(&mut Script), moves: &[Move<'_>], expected
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let expected = expected.join("\n");
     for version in ["2.1.310", "2.1.332"] {
-        let said = play(version, scene, &change, moves);
+        let said = play(version, scene, &change, &[], moves);
         assert!(said.contains(&expected), "{version} {scene}: expected\n{expected}\n\nin\n{said}");
     }
 }
@@ -442,4 +444,74 @@ fn stopping_the_last_of_two_agents_stops_the_other() {
          background_tasks_changed 1
          answer/success",
     );
+}
+
+#[test]
+fn an_sdk_host_does_not_learn_the_session_s_state() {
+    let allow = answer(json!({"behavior": "allow", "updatedInput": {"command": "touch made.txt"}}));
+    let said = play(
+        "2.1.310",
+        "permission-allow",
+        unchanged,
+        &[("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")],
+        &[(AT_ONCE, say("a0", "Touch. MOCK:perm", "next")), ("control_request", allow)],
+    );
+    let kept = ["state/", "init", "control_request", "tool_result", "result"];
+    let order: Vec<&str> = said.lines().filter(|line| kept.iter().any(|start| line.starts_with(start))).collect();
+    assert_eq!(
+        order,
+        [
+            "state/running",
+            "init",
+            "state/requires_action",
+            "control_request",
+            "state/running",
+            "tool_result",
+            "result/success completed",
+            "state/idle",
+        ]
+    );
+}
+
+#[test]
+fn a_host_that_spares_agents_loses_them_to_an_interrupt() {
+    check(
+        "background-agents-two",
+        unchanged,
+        &[
+            (AT_ONCE, control(json!({"subtype": "initialize", "perTaskStopAffordance": true}))),
+            ("answer/success", say("a0", "Use two background agents. MOCK:bg", "next")),
+            ("life/completed a0", interrupt()),
+        ],
+        "life/completed a0
+         answer/success",
+    );
+}
+
+#[test]
+fn a_call_that_was_denied_in_the_capture_hangs_when_it_is_allowed() {
+    let allow = answer(json!({"behavior": "allow", "updatedInput": {"command": "touch made.txt"}}));
+    check(
+        "permission-deny",
+        unchanged,
+        &[(AT_ONCE, say("a0", "Touch. MOCK:perm", "next")), ("control_request", allow)],
+        "answer/success
+         tool_result
+         status/requesting",
+    );
+}
+
+#[test]
+fn words_of_the_host_s_own_lose_the_recorded_answers() {
+    let moves = |second: &str| [(AT_ONCE, say("a0", "My own words.", "next")), ("life/completed a0", say("b0", second, "next"))];
+    check("bash", unchanged, &moves("More."), "assistant[tool_use]");
+}
+
+#[test]
+fn two_runs_of_one_seed_differ() {
+    let run = || {
+        let moves = [(AT_ONCE, say("a0", "Use two agents. MOCK:fg2", "next")), ("task_progress@A2", say("b0", "Now.", "now"))];
+        play("2.1.332", "foreground-agents-two", unchanged, &[], &moves)
+    };
+    assert_eq!(run(), run());
 }
