@@ -1,50 +1,63 @@
 //! Who plays: the understudies of a run, made from captures.
+//!
+//! An understudy is the provider's protocol model with the script of a capture: what the model and the tools did. A raw scene
+//! is played from tape, since its host lines are the recording's own.
 
-use std::sync::Arc;
+use std::{rc::Rc, sync::Arc};
 
 use captures::{
-    catalog::Catalog,
-    format::{Capture, From, What},
-    provider::Provider,
+    catalog::{Catalog, CatalogError},
+    format::Capture,
 };
 use fake_clis::{
+    claude::{Claude, script::reduce},
+    drive::MemoryFiles,
     tape::Tape,
     understudy::{Launch, Understudy},
+    verify::Verifier,
 };
-use serde_json::Value;
 
 use crate::stage::run::CastMember;
 
-/// Scene whose recorded answer to `initialize` serves every tape of its version.
-const INITIALIZE_SCENE: &str = "initialize-without-turn";
-
 /// Makes cast members, and keeps what all of one version share.
-pub struct Casting<'a> {
-    catalog: &'a Catalog,
+pub struct Casting {
+    verifier: Verifier,
 }
 
-impl<'a> Casting<'a> {
+impl Casting {
     /// A casting over the captures of `catalog`.
-    pub fn new(catalog: &'a Catalog) -> Self {
-        Casting { catalog }
+    ///
+    /// # Errors
+    /// A capture that does not parse.
+    pub fn new(catalog: Catalog) -> Result<Self, CatalogError> {
+        Ok(Casting { verifier: Verifier::new(catalog)? })
+    }
+
+    /// The captures.
+    pub fn catalog(&self) -> &Catalog {
+        self.verifier.catalog()
     }
 
     /// A process that plays `capture`.
     pub fn member(&self, capture: Arc<Capture>, edits: Vec<scenarios::scenario::Edit>, raw: bool) -> CastMember {
-        let initialize = self.initialize(capture.header.provider, &capture.header.version);
-        let tape = Arc::clone(&capture);
-        let make = move |launch: Launch| -> Box<dyn Understudy> {
-            let (tape, initialize) = (Arc::clone(&tape), initialize.clone());
-            Box::new(if raw { Tape::raw(tape, launch, initialize) } else { Tape::new(tape, launch, initialize) })
+        let make: Rc<dyn Fn(Launch) -> Box<dyn Understudy>> = if raw {
+            let tape = Arc::clone(&capture);
+            Rc::new(move |launch| Box::new(Tape::raw(Arc::clone(&tape), launch)))
+        } else {
+            let (profile, script) = (self.verifier.profile(&capture.header.version), reduce(&capture));
+            Rc::new(move |launch| Box::new(Claude::new(launch, Arc::clone(&profile), script.clone())))
         };
-        CastMember { capture, make: Arc::new(make), edits }
+        CastMember { capture, make, edits }
     }
 
-    fn initialize(&self, provider: Provider, version: &str) -> Option<Value> {
-        let capture = self.catalog.get(provider, version, INITIALIZE_SCENE).ok()?;
-        capture.entries.iter().find_map(|entry| match (&entry.from, &entry.what) {
-            (From::Cli, What::Frame(frame)) if frame["type"] == "control_response" => Some(frame["response"]["response"].clone()),
-            _ => None,
-        })
+    /// The files that the world held when the capture was recorded: a session that it resumes was written before.
+    pub fn files(&self, capture: &Capture) -> MemoryFiles {
+        self.more_files(capture, MemoryFiles::default())
+    }
+
+    /// The same on top of what is there.
+    pub fn more_files(&self, capture: &Capture, mut files: MemoryFiles) -> MemoryFiles {
+        self.verifier.lay_out(capture, &mut files);
+        files
     }
 }

@@ -172,6 +172,8 @@ pub struct History {
     /// True when a fault of the plan is a breakage (what a broken provider does), so that rules which only a sound provider
     /// can keep have nothing to judge.
     pub broken_provider: bool,
+    /// True for a raw scene: the stage writes the host's lines itself, so they say nothing about the host.
+    pub raw: bool,
     /// When the last fault healed, ms; liveness is judged from then on. 0 in a run without faults.
     pub healed_at: u64,
 }

@@ -2,10 +2,12 @@
 //! this crate owns.
 
 pub mod cast;
+pub mod cli;
 pub mod evidence;
 pub mod history;
 pub mod host;
 pub mod invariants;
+pub mod report;
 pub mod stage;
 pub mod suite;
 pub mod trace;

@@ -1,23 +1,109 @@
-//! From a scene or scenario to a run and its line in the report.
+//! From a scene or scenario to a run, and from a run to its line in the report.
 
 use std::sync::Arc;
 
-use captures::{catalog::Catalog, format::Capture};
+use captures::{format::Capture, provider::Provider};
 use engine::core::config::EngineConfig;
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
+use scenarios::{Plan, Scenario, scenario::Frames};
 
 use crate::{
     cast::Casting,
     host::engine::EngineHost,
     invariants,
     stage::{
-        implied::Implied,
+        Director,
+        implied::{self, Implied},
         run::{Rehearsal, RunOutcome, Setting, run},
+        scripted::Scripted,
     },
 };
+
+/// Processes that a scenario may start one after another when its cast does not say; more is a host that restarts for ever.
+const PROCESSES: usize = 8;
+/// Prefix of the id of a scenario that a capture implies.
+pub const CAPTURES: &str = "captures/";
+
+/// One thing that can be run: a scenario with one version of its provider.
+#[derive(Clone)]
+pub enum Piece {
+    /// What a capture implies.
+    Capture(Arc<Capture>),
+    /// A scenario of the library, and the scenes of its cast.
+    Scenario(Arc<Scenario>, Vec<Arc<Capture>>),
+}
+
+impl Piece {
+    /// Its id.
+    pub fn id(&self) -> String {
+        match self {
+            Piece::Capture(capture) => format!("{CAPTURES}{}", capture.header.scene),
+            Piece::Scenario(scenario, _) => scenario.id.clone(),
+        }
+    }
+
+    /// Its title.
+    pub fn title(&self) -> Option<&str> {
+        match self {
+            Piece::Capture(_) => None,
+            Piece::Scenario(scenario, _) => Some(&scenario.title),
+        }
+    }
+
+    /// Captures that it plays, at least one.
+    pub fn captures(&self) -> &[Arc<Capture>] {
+        match self {
+            Piece::Capture(capture) => std::slice::from_ref(capture),
+            Piece::Scenario(_, captures) => captures,
+        }
+    }
+
+    /// Provider and version of the first process.
+    pub fn played_by(&self) -> (Provider, &str) {
+        let header = &self.captures()[0].header;
+        (header.provider, &header.version)
+    }
+
+    /// Whether the stage writes the host's lines itself.
+    pub fn is_raw(&self) -> bool {
+        match self {
+            Piece::Capture(capture) => implied::raw_reason(capture).is_some(),
+            Piece::Scenario(scenario, _) => scenario.tags.contains(&scenarios::scenario::Tag::Raw),
+        }
+    }
+}
+
+/// Pieces of a scenario: one for each version that has all its scenes. The error names what is missing.
+pub fn pieces_of(scenario: &Arc<Scenario>, casting: &Casting) -> Result<Vec<Piece>, String> {
+    let mut scenes = Vec::new();
+    let mut provider = None;
+    for entry in scenario.cast() {
+        let Frames::Capture { scene, version } = &entry.frames else {
+            return Err(format!("{}: the mock driver is not part of this stage", scenario.id));
+        };
+        provider = entry.role.value.provider().or(provider);
+        scenes.push((scene.value.clone(), version.as_ref().map(|version| version.value.clone())));
+    }
+    let Some(provider) = provider else { return Err(format!("{}: it has no cast", scenario.id)) };
+    let catalog = casting.catalog();
+    let mut pieces = Vec::new();
+    let mut missing = None;
+    for version in catalog.versions(provider) {
+        let found: Result<Vec<_>, _> =
+            scenes.iter().map(|(scene, fixed)| catalog.get(provider, fixed.as_deref().unwrap_or(version), scene)).collect();
+        match found {
+            Ok(captures) => pieces.push(Piece::Scenario(Arc::clone(scenario), captures)),
+            Err(error) => missing = Some(format!("{}: {error}", scenario.id)),
+        }
+    }
+    match (pieces.is_empty(), missing) {
+        (true, Some(missing)) => Err(missing),
+        _ => Ok(pieces),
+    }
+}
 
 /// Ids of user messages, as a host makes them.
 fn message_ids(seed: u64) -> impl FnMut() -> String {
@@ -31,15 +117,33 @@ fn message_ids(seed: u64) -> impl FnMut() -> String {
     }
 }
 
-/// Plays the scenario that a capture implies against the reference engine.
+/// Plays a piece against the reference engine.
 ///
 /// # Errors
 /// When the engine cannot be started.
-pub fn rehearse_capture(catalog: &Catalog, capture: &Arc<Capture>, plan: scenarios::Plan, seed: u64) -> anyhow::Result<RunOutcome> {
-    let implied = Implied::new(capture, message_ids(seed));
-    let raw = implied.raw().is_some();
-    let member = Casting::new(catalog).member(Arc::clone(capture), Vec::new(), raw);
-    let setting = Setting { cast: vec![member], plan, seed, raw };
+pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyhow::Result<RunOutcome> {
+    let raw = piece.is_raw();
+    let mut files = casting.files(&piece.captures()[0]);
+    let (cast, director): (Vec<_>, Box<dyn Director>) = match piece {
+        Piece::Capture(capture) => {
+            // A host that starts a second process resumes the session: that process plays on from the same script.
+            let member = casting.member(Arc::clone(capture), Vec::new(), raw);
+            (vec![member; PROCESSES], Box::new(Implied::new(capture, message_ids(seed))))
+        }
+        Piece::Scenario(scenario, captures) => {
+            let mut cast = Vec::new();
+            for (entry, capture) in scenario.cast().iter().zip(captures) {
+                let edits = entry.edits.iter().map(|edit| edit.value.clone()).collect();
+                cast.push(casting.member(Arc::clone(capture), edits, raw));
+            }
+            for capture in &captures[1..] {
+                files = casting.more_files(capture, files);
+            }
+            let setup = implied::setup(&captures[0]);
+            (cast, Box::new(Scripted::new(Scenario::clone(scenario), setup, message_ids(seed))))
+        }
+    };
+    let setting = Setting { cast, files, plan, seed, raw };
     let host = EngineHost::new(EngineConfig::default(), seed)?;
-    Ok(run(Rehearsal { host: Box::new(host), director: Box::new(implied), setting: &setting, invariants: invariants::all() }))
+    Ok(run(Rehearsal { host: Box::new(host), director, setting: &setting, invariants: invariants::all() }))
 }

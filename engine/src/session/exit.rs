@@ -116,8 +116,11 @@ impl Chat {
                 self.message_state(hub, &message.id, MessageState::NotDelivered);
             }
         }
-        let status = if again.is_empty() { status } else { Status::Working };
-        self.waiting.extend(again);
+        // What this run did not deliver comes before what the user sent since.
+        for message in again.into_iter().rev() {
+            self.waiting.push_front(message);
+        }
+        let status = if self.waiting.is_empty() { status } else { Status::Working };
         self.session.running_subagents = 0;
         self.session.status = status;
         self.session.started_at = if status == Status::Working { Some(hub.now.wall) } else { None };

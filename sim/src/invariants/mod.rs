@@ -3,6 +3,7 @@
 //! Host-neutral invariants (I1 …) speak of hosts; the finer rules of the reference engine (D, N, C, T, V, M) stand beside them,
 //! named as such. Each says per run whether it had something to judge; only *checked* is a pass.
 
+pub mod families;
 pub mod host;
 #[cfg(test)]
 pub mod stub;
@@ -66,7 +67,10 @@ pub trait Invariant {
     fn at_rest(&mut self, _moment: &Moment<'_>, _found: &mut Found) {}
 }
 
+/// Invariants that judge a raw scene, whose host lines the stage writes itself: bytes, strange frames, requests.
+pub const JUDGE_RAW: [&str; 3] = ["I9", "I10", "I14"];
+
 /// Fresh judges for one run.
 pub fn all() -> Vec<Box<dyn Invariant>> {
-    Vec::new()
+    host::all().into_iter().chain(families::all()).collect()
 }

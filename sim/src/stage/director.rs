@@ -58,6 +58,10 @@ pub enum Direct {
 pub trait Director {
     /// Called whenever something may have changed.
     fn next(&mut self, cue: &Cue<'_>) -> Direct;
+    /// Nothing comes any more: goes on without the place it waits for, where it can. False: it cannot.
+    fn go_on(&mut self) -> bool {
+        false
+    }
     /// What it waits for, in words, when nothing happens any more.
     fn waits_for(&self) -> Option<String>;
 }

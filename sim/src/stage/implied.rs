@@ -245,6 +245,19 @@ impl Director for Implied {
         }
     }
 
+    /// The host did otherwise than the recording's, so the frame that this place names never comes. What the user did there
+    /// is done when all is quiet: the protocol model carries on.
+    fn go_on(&mut self) -> bool {
+        match self.places.front_mut() {
+            Some(place) if place.after.is_some() => {
+                place.after = None;
+                place.delay = 0;
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn waits_for(&self) -> Option<String> {
         let place = self.places.front()?;
         Some(format!("the recording goes on after `{}`, which was never said", place.after.as_deref().unwrap_or("the start")))

@@ -8,10 +8,12 @@ pub mod brief;
 pub mod changes;
 pub mod director;
 pub mod implied;
+pub mod lookup;
 mod play;
 pub mod queue;
 pub mod run;
 mod saying;
+pub mod scripted;
 
 pub use director::{Cue, Direct, Director};
 pub use run::{Rehearsal, RunOutcome, Setting, run};

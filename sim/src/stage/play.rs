@@ -18,7 +18,7 @@ use crate::{
     host::{ForHost, FromHost, Host},
     trace::Trace,
     view::{Clock, HostView, Viewer},
-    world::{MemoryFiles, Process},
+    world::Process,
 };
 
 /// Wall clock at the start of every run, ms since 1970: 2026-12-01 00:00 UTC.
@@ -38,7 +38,7 @@ pub struct Stage<'a> {
     pub(super) viewer: Viewer,
     pub(super) history: History,
     pub(super) trace: Trace,
-    pub(super) files: MemoryFiles,
+    pub(super) files: fake_clis::drive::MemoryFiles,
     pub(super) random: ChaCha8Rng,
     pub(super) unmet: Vec<(u64, String)>,
     pub(super) events: u64,
@@ -52,7 +52,7 @@ impl<'a> Stage<'a> {
     pub(super) fn new(host: Box<dyn Host>, director: Box<dyn Director>, setting: &'a Setting) -> Self {
         let broken = setting.plan.class() == Some(scenarios::plan::Class::Breakage)
             || setting.cast.iter().flat_map(|member| &member.edits).any(is_breakage);
-        let history = History { broken_provider: broken, ..History::default() };
+        let history = History { broken_provider: broken, raw: setting.raw, ..History::default() };
         Stage {
             host,
             director,
@@ -62,7 +62,7 @@ impl<'a> Stage<'a> {
             viewer: Viewer::default(),
             history,
             trace: Trace::default(),
-            files: MemoryFiles::default(),
+            files: setting.files.clone(),
             random: ChaCha8Rng::seed_from_u64(setting.seed ^ 0x5eed_0f_0a_11),
             unmet: Vec::new(),
             events: 0,
@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
             let timer = timer.filter(|due| !self.finished || event.is_some() || *due <= self.now + SETTLE_BOUND_MS);
             let next = [event, timer, wake].into_iter().flatten().min();
             let Some(next) = next else {
-                if self.untie() {
+                if self.untie() || (!self.finished && self.director.go_on()) {
                     continue;
                 }
                 return self.nothing_comes();
@@ -180,7 +180,7 @@ impl<'a> Stage<'a> {
                 self.unmet.push((self.now, words));
             }
             Direct::TooLate(words) => return Err(End::TooLate(words)),
-            Direct::Wrong(words) => return Err(End::Fault(words)),
+            Direct::Wrong(words) => return Err(End::Wrong(words)),
         }
         Ok(None)
     }

@@ -2,6 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -12,7 +13,7 @@ use super::{director::Director, play::Stage};
 use crate::{
     history::{History, What},
     host::Host,
-    invariants::{Found, Invariant, Moment, Violation},
+    invariants::{self, Found, Invariant, Moment, Violation},
     trace::{Line, Trace},
     view::HostView,
 };
@@ -21,6 +22,8 @@ use crate::{
 pub struct Setting {
     /// The capture that each process of a provider plays, in start order.
     pub cast: Vec<CastMember>,
+    /// Files that the world holds at the start.
+    pub files: fake_clis::drive::MemoryFiles,
     /// The plan's changes of the recorded order.
     pub plan: scenarios::Plan,
     /// Seed of everything that is drawn.
@@ -35,7 +38,7 @@ pub struct CastMember {
     /// The capture whose script it plays.
     pub capture: Arc<Capture>,
     /// Makes the understudy for a launch.
-    pub make: Arc<dyn Fn(fake_clis::understudy::Launch) -> Box<dyn fake_clis::understudy::Understudy>>,
+    pub make: Rc<dyn Fn(fake_clis::understudy::Launch) -> Box<dyn fake_clis::understudy::Understudy>>,
     /// Edits of the scenario.
     pub edits: Vec<scenarios::scenario::Edit>,
 }
@@ -75,6 +78,8 @@ pub struct RunOutcome {
     pub off_script: Option<String>,
     /// The panic's words, or the harness's own fault.
     pub fault: Option<String>,
+    /// The scenario itself is wrong: its file is to be mended, exit code 2.
+    pub wrong: bool,
     /// What did not come in its time.
     pub liveness: Option<String>,
     /// Counts per invariant.
@@ -102,6 +107,8 @@ pub(super) enum End {
     OffScript(String),
     Panicked(String),
     Fault(String),
+    /// The scenario is wrong, not the harness.
+    Wrong(String),
     TooLate(String),
 }
 
@@ -109,7 +116,7 @@ pub(super) enum End {
 pub fn run(rehearsal: Rehearsal<'_>) -> RunOutcome {
     let Rehearsal { host, director, setting, mut invariants } = rehearsal;
     if setting.raw {
-        invariants.retain(|invariant| matches!(invariant.id(), "I9" | "I10" | "I14"));
+        invariants.retain(|invariant| invariants::JUDGE_RAW.contains(&invariant.id()));
     }
     let mut judge = Judge { founds: invariants.iter().map(|_| Found::default()).collect(), invariants };
     let mut stage = Stage::new(host, director, setting);
@@ -173,10 +180,15 @@ impl Judge {
             message: message.clone(),
         }));
         violations.sort_by_key(|violation| violation.at);
-        let (mut off_script, mut fault, mut liveness) = (None, None, None);
+        let (mut off_script, mut fault, mut liveness, mut wrong) = (None, None, None, false);
         let verdict = match end {
             End::Fault(words) => {
                 fault = Some(words);
+                Verdict::HarnessFault
+            }
+            End::Wrong(words) => {
+                fault = Some(words);
+                wrong = true;
                 Verdict::HarnessFault
             }
             End::Panicked(words) => {
@@ -203,6 +215,7 @@ impl Judge {
             violations,
             off_script,
             fault,
+            wrong,
             liveness,
             counts,
             lines: trace.lines().to_vec(),

@@ -108,15 +108,23 @@ fn tool(value: &LoroValue) -> Option<Tool> {
     })
 }
 
-/// Name of a call: its own name where it has one, else its kind with a capital letter.
+/// Name of a call, the same for every provider: `exec`, `read_file` …, `SERVER/TOOL` for MCP, else the tool's own name.
 fn name(call: &LoroValue) -> String {
-    if let Some(name) = text(call, "name").or_else(|| text(call, "tool")) {
-        return name;
-    }
     let kind = text(call, "kind").unwrap_or_default();
-    let mut letters = kind.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => kind,
+    match kind.as_str() {
+        "unknown" => text(call, "name").unwrap_or_default(),
+        // A spawn goes by the name of its tool alone, as the chip shows it.
+        "mcp" => match (text(call, "server"), text(call, "tool")) {
+            (_, Some(tool)) if tool == "Agent" || tool.starts_with("Agent: ") => tool,
+            (Some(server), Some(tool)) => format!("{server}/{tool}"),
+            _ => kind,
+        },
+        _ => kind.chars().fold(String::new(), |mut name, letter| {
+            if letter.is_uppercase() {
+                name.push('_');
+            }
+            name.extend(letter.to_lowercase());
+            name
+        }),
     }
 }

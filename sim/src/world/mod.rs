@@ -1,7 +1,5 @@
-//! The world of one machine: processes played by understudies, their pipes, the files they see.
+//! The world of one machine: processes played by understudies.
 
-pub mod files;
 pub mod process;
 
-pub use files::MemoryFiles;
 pub use process::Process;

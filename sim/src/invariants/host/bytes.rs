@@ -44,7 +44,7 @@ impl Invariant for Bytes {
                 What::User(UserAction::Send { message, .. } | UserAction::SendNow { message, .. }) => {
                     self.sent.insert(message.clone(), first + offset);
                 }
-                What::Heard { pid, frame } => {
+                What::Heard { pid, frame } if !moment.history.raw => {
                     found.judge(ID, moment.at, !frame.is_null(), || format!("process {pid} read a line that is no JSON"));
                     let sent = frame["uuid"].as_str().filter(|_| frame["type"] == "user").and_then(|uuid| self.sent.get(uuid));
                     let Some(index) = sent else { continue };

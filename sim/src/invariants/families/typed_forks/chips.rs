@@ -95,7 +95,8 @@ impl Invariant for RunsUntilSettled {
             for entry in batch.entries {
                 self.forks.wrote(batch, entry);
                 let settles = frames::child(&entry.event).filter(|(_, child)| frames::kind(child) == "done");
-                if let Some((chip, _)) = settles.filter(|(chip, _)| self.forks.by_chip(&batch.chat.id, chip).is_some()) {
+                let known = |chip: &str| self.forks.by_chip(&batch.chat.id, chip).is_some_and(|fork| !fork.odd);
+                if let Some((chip, _)) = settles.filter(|(chip, _)| known(chip)) {
                     self.settled.insert((batch.chat.id.clone(), chip.to_string()));
                 }
             }

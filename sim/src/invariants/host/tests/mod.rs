@@ -4,6 +4,7 @@
 mod content;
 mod frames;
 mod questions;
+mod recorded;
 mod turns;
 mod two_runs;
 

@@ -1,0 +1,5 @@
+//! The command `rehearsal`.
+
+fn main() -> std::process::ExitCode {
+    sim::cli::main()
+}

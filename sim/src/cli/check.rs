@@ -1,0 +1,165 @@
+//! `rehearsal check`: the library and every capture against the reference engine.
+
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use reports::{ExitCode, Flags, Format, InvariantCount, Judgement, SuiteReport, baseline, human::Options};
+use scenarios::Plan;
+
+use super::{
+    Failure, Sources, colour, print, width,
+    world::{Which, World},
+};
+use crate::{invariants, report, stage::run::RunOutcome, suite};
+
+/// Failures of the reference engine that are known and say why: listed and failing passes, listed and passing is stale.
+const BASELINE: &str = include_str!("../../reference-baseline.toml");
+
+/// Run the library and every capture, or part of it.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// Run only what has one of these in its id.
+    filter: Vec<String>,
+    /// Run only this provider, or one version of it.
+    #[arg(long, value_name = "PROVIDER[@VERSION]")]
+    provider: Option<Which>,
+    /// Seed of everything that is drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How to write the report: human, json, junit, github or markdown.
+    #[arg(long, default_value = "human")]
+    format: Format,
+    /// Write the report to this file instead of stdout.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// List of known failures; replaces the built-in one.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Run everything twice and compare the traces.
+    #[arg(long)]
+    check_determinism: bool,
+    /// Also say what each invariant had to judge, and list known failures.
+    #[arg(long, short)]
+    verbose: bool,
+    #[command(flatten)]
+    sources: Sources,
+}
+
+impl Check {
+    /// Runs it.
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        let watch = Watch::start();
+        let world = World::open(&self.sources)?;
+        let mut pieces = world.pieces()?;
+        pieces.retain(|piece| {
+            let id = piece.id();
+            (self.filter.is_empty() || self.filter.iter().any(|filter| id.contains(filter.as_str())))
+                && self.provider.as_ref().is_none_or(|which| which.takes(piece))
+        });
+        let bar = progress(pieces.len() as u64);
+        let mut results = Vec::new();
+        let mut counts = counts();
+        let mut wrong = Vec::new();
+        for piece in &pieces {
+            bar.set_message(piece.id());
+            let began = Watch::start();
+            let outcome = suite::rehearse(&world.casting, piece, Plan::default(), self.seed)?;
+            let (provider, version) = piece.played_by();
+            let paste = format!("rehearsal run {} --provider {provider}@{version}{}", piece.id(), self.seed_words());
+            let mut result = report::result(piece, &outcome, None, paste, began.micros());
+            if self.check_determinism {
+                let again = suite::rehearse(&world.casting, piece, Plan::default(), self.seed)?;
+                result.nondeterminism = difference(&outcome, &again);
+            }
+            if outcome.wrong {
+                wrong.extend(outcome.fault.clone());
+            }
+            add(&mut counts, &outcome);
+            results.push(result);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let mut report = SuiteReport::new("reference engine", results, counts, watch.millis());
+        let scope =
+            if self.filter.is_empty() && self.provider.is_none() { baseline::Scope::Whole } else { baseline::Scope::Part };
+        baseline::apply(&self.known()?, &mut report, scope);
+        let options = Options { width: width(), colour: colour() && self.output.is_none(), verbose: self.verbose };
+        let page = self.format.render(&report, &options);
+        match &self.output {
+            Some(file) => std::fs::write(file, page)
+                .map_err(|error| Failure::usage(format!("failed to write the report to {}: {error}", file.display())))?,
+            None => print(&page),
+        }
+        let flags = Flags { usage: !wrong.is_empty(), ..Flags::default() };
+        Ok(reports::exit_code(&report, flags))
+    }
+
+    fn known(&self) -> Result<baseline::Baseline, Failure> {
+        let (text, name) = match &self.baseline {
+            Some(file) => {
+                let text = std::fs::read_to_string(file)
+                    .map_err(|error| Failure::usage(format!("failed to read the baseline {}: {error}", file.display())))?;
+                (text, file.display().to_string())
+            }
+            None => (BASELINE.to_owned(), "the built-in baseline".to_owned()),
+        };
+        baseline::Baseline::parse(&text, &name).map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    fn seed_words(&self) -> String {
+        if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) }
+    }
+}
+
+/// Measures the harness itself. Nothing of a run sees it.
+struct Watch(std::time::Instant);
+
+#[allow(clippy::disallowed_methods, reason = "how long a run took on the wall is part of the report and of no trace")]
+impl Watch {
+    fn start() -> Self {
+        Watch(std::time::Instant::now())
+    }
+
+    fn micros(&self) -> u64 {
+        self.0.elapsed().as_micros() as u64
+    }
+
+    fn millis(&self) -> u64 {
+        self.0.elapsed().as_millis() as u64
+    }
+}
+
+/// On stderr, and only on a terminal.
+fn progress(length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(length).with_style(style)
+}
+
+/// A line per invariant, in the order of the registry.
+fn counts() -> Vec<InvariantCount> {
+    invariants::all().iter().map(|invariant| InvariantCount::new(invariant.id(), invariant.words())).collect()
+}
+
+fn add(counts: &mut [InvariantCount], outcome: &RunOutcome) {
+    for count in &outcome.counts {
+        if let Some(line) = counts.iter_mut().find(|line| line.id == count.id) {
+            line.add(match (count.checked, count.not_observable) {
+                (0, true) => Judgement::NotObservable,
+                (0, false) => Judgement::NothingToJudge,
+                (times, _) => Judgement::Checked(times),
+            });
+        }
+    }
+}
+
+/// Where two runs of one piece part, if they do.
+fn difference(one: &RunOutcome, two: &RunOutcome) -> Option<String> {
+    if one.hash == two.hash {
+        return None;
+    }
+    let at = one.lines.iter().zip(&two.lines).position(|(a, b)| a != b).unwrap_or(one.lines.len().min(two.lines.len()));
+    let show = |outcome: &RunOutcome| {
+        outcome.lines.get(at).map_or("nothing".to_owned(), |line| format!("{} ms {} {}", line.at, line.who, line.what))
+    };
+    Some(format!("the traces are equal for {at} lines, then: {} | {}", show(one), show(two)))
+}

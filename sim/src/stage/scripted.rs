@@ -1,0 +1,155 @@
+//! A scenario's steps, one after another.
+
+use scenarios::scenario::{Action, Answer, AnswerTo, Decision, Scenario, Steer};
+
+use super::{
+    director::{Cue, Direct, Director},
+    lookup::{self, Labels},
+};
+use crate::{history::UserAction, host::ChatSetup, view::Chat};
+
+/// Plays the steps of a scenario.
+pub struct Scripted {
+    scenario: Scenario,
+    setup: ChatSetup,
+    created: Vec<String>,
+    next: usize,
+    /// When the step that is waiting began, ms.
+    since: Option<u64>,
+    /// Message labels → message ids.
+    labels: Labels,
+    id: Box<dyn FnMut() -> String>,
+}
+
+impl Scripted {
+    /// Plays `scenario`; chats are set up as `setup` says, `id` gives fresh message ids.
+    pub fn new(scenario: Scenario, setup: ChatSetup, id: impl FnMut() -> String + 'static) -> Self {
+        Scripted { scenario, setup, created: Vec::new(), next: 0, since: None, labels: Labels::new(), id: Box::new(id) }
+    }
+
+    fn done(&mut self) {
+        self.next += 1;
+        self.since = None;
+    }
+
+    fn message(&mut self, label: Option<String>) -> String {
+        let id = (self.id)();
+        if let Some(label) = label {
+            self.labels.insert(label, id.clone());
+        }
+        id
+    }
+}
+
+/// A step in words, for reports.
+fn place(scenario: &Scenario, number: u32, key: &str) -> String {
+    format!("step {number} (`{key}`) of {}", scenario.id)
+}
+
+impl Director for Scripted {
+    fn next(&mut self, cue: &Cue<'_>) -> Direct {
+        loop {
+            let Some(step) = self.scenario.steps.get(self.next).cloned() else { return Direct::Finished };
+            let chat = step.chat().to_owned();
+            if !self.created.contains(&chat) {
+                self.created.push(chat.clone());
+                return Direct::Create(ChatSetup { chat, ..self.setup.clone() });
+            }
+            let place = place(&self.scenario, step.number, step.action.key());
+            let since = *self.since.get_or_insert(cue.now);
+            let empty = Chat::default();
+            let view = cue.view.chat(&chat).unwrap_or(&empty);
+            match step.action {
+                Action::Note(_) => self.done(),
+                Action::Advance(length) => {
+                    let due = since + length.as_millis() as u64;
+                    if cue.now < due {
+                        return Direct::Wait(Some(due));
+                    }
+                    self.done();
+                }
+                Action::Expect(expectation) => {
+                    let unmet = lookup::first_unmet(&expectation, view, &self.labels);
+                    self.done();
+                    match unmet {
+                        None => {}
+                        Some((check, lookup::Answer::Missing(names))) => {
+                            return Direct::Wrong(format!("{place}: expected `{check}`, but {names}"));
+                        }
+                        Some((check, lookup::Answer::Differs(actual))) => {
+                            return Direct::Unmet(format!("{place}: expected {check}, but {actual}"));
+                        }
+                        Some((_, lookup::Answer::Holds)) => {}
+                    }
+                }
+                Action::Until { expectation, within } => {
+                    let Some((check, answer)) = lookup::first_unmet(&expectation, view, &self.labels) else {
+                        self.done();
+                        continue;
+                    };
+                    let due = since + within.as_millis() as u64;
+                    if cue.now < due {
+                        return Direct::Wait(Some(due));
+                    }
+                    return match answer {
+                        lookup::Answer::Missing(names) => Direct::Wrong(format!("{place}: waited for `{check}`, but {names}")),
+                        lookup::Answer::Differs(actual) => {
+                            Direct::TooLate(format!("{place}: waited {} ms for {check}, but {actual}", due - since))
+                        }
+                        lookup::Answer::Holds => Direct::Wait(None),
+                    };
+                }
+                Action::Release(label) => {
+                    self.done();
+                    return Direct::Release(label.value.to_string());
+                }
+                Action::Send(text) | Action::Steer(Steer::Text(text)) => {
+                    let message = self.message(step.label.map(|label| label.value));
+                    self.done();
+                    return Direct::Act(UserAction::Send { chat, message, text });
+                }
+                Action::Stop => {
+                    self.done();
+                    return Direct::Act(UserAction::Stop { chat });
+                }
+                Action::Close => {
+                    self.done();
+                    return Direct::Act(UserAction::Close { chat });
+                }
+                Action::Answer(answer) => {
+                    if view.approvals.iter().all(|approval| approval.closed_at.is_some()) {
+                        return Direct::Wrong(format!("{place}: no question or approval is open"));
+                    }
+                    self.done();
+                    return Direct::Act(UserAction::Answer { chat, answers: answers(&answer) });
+                }
+                other => {
+                    return Direct::Wrong(format!("{place}: this version of the stage does not perform `{}`", other.key()));
+                }
+            }
+        }
+    }
+
+    fn waits_for(&self) -> Option<String> {
+        let step = self.scenario.steps.get(self.next)?;
+        Some(format!("{} waits and nothing comes", place(&self.scenario, step.number, step.action.key())))
+    }
+}
+
+/// What the human clicks or types.
+fn answers(answer: &Answer) -> Vec<String> {
+    match &answer.to {
+        AnswerTo::Text(text) => vec![text.clone()],
+        AnswerTo::Choices(choices) => choices
+            .iter()
+            .map(|choice| choice.labels.iter().map(|label| label.value.as_str()).collect::<Vec<_>>().join(", "))
+            .collect(),
+        AnswerTo::Decision { decision, message, interrupt } => vec![match (decision, message, interrupt) {
+            (Decision::Allow, ..) => "Allow once".to_owned(),
+            (Decision::AllowAlways, ..) => "Allow always".to_owned(),
+            (Decision::Deny, _, true) => "Deny and stop".to_owned(),
+            (Decision::Deny, Some(words), false) => words.clone(),
+            (Decision::Deny, None, false) => "Deny".to_owned(),
+        }],
+    }
+}
