@@ -76,7 +76,7 @@ impl Core {
         }
         match self.threads[thread].task {
             None => self.say_block(thread, index, &content, false),
-            Some(task) => self.say_child_block(thread, task, index, &content),
+            Some(task) => self.say_child_block(thread, task, &content),
         }
         if content["type"] == "tool_use" && self.begins_before_stop(&content) {
             self.begin_tool(thread, index);
@@ -126,7 +126,7 @@ impl Core {
 
     /// The assistant frame of a child's block, and the agent's progress: before the frame in the foreground, after it in
     /// the background.
-    fn say_child_block(&mut self, thread: ThreadId, task: usize, _index: usize, content: &Value) {
+    fn say_child_block(&mut self, thread: ThreadId, task: usize, content: &Value) {
         let call = content["type"] == "tool_use";
         let agent = self.tasks[task].kind == TaskKind::Agent;
         let background = self.tasks[task].background;

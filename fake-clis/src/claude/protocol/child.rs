@@ -90,7 +90,7 @@ impl Core {
         for id in calls {
             let mut given = self.rejected(&id, false);
             given.meta = None;
-            self.say_result(thread, &id, "", given);
+            self.say_result(thread, &id, given);
         }
         self.say_interrupted(thread, for_tool);
     }

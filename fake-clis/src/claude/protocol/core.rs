@@ -1,7 +1,7 @@
 //! The process: its clock, its outputs, its threads.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -71,6 +71,8 @@ pub(in crate::claude) struct Core {
     pub(super) parent: Option<String>,
     /// Answers of the host that wait for the end of the message that asked.
     pub(super) answers: IndexMap<String, Value>,
+    /// Questions that were taken back.
+    pub(super) withdrawn: BTreeSet<String>,
     /// Commands in the background whose launch waits for the end of its message.
     pub(super) late_launches: Vec<(ThreadId, String, TaskId)>,
     /// The error that ends the turn.
@@ -140,6 +142,7 @@ impl Core {
             stats: super::task_frames::Stats::default(),
             parent: None,
             answers: IndexMap::new(),
+            withdrawn: BTreeSet::new(),
             late_launches: Vec::new(),
             pending_error: None,
             summary: None,

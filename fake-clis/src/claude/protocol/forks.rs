@@ -170,18 +170,15 @@ impl Core {
         for agent in agents {
             self.kill_agent(agent, Killer::User);
         }
-        let streaming = self.threads[thread].streams();
         self.book_cut(thread);
         self.stop_thread(task);
         let calls = std::mem::take(&mut self.tasks[task].killed_calls);
-        let for_tool = !calls.is_empty() && !streaming;
-        if !streaming {
-            for id in calls {
-                let mut given = self.rejected(&id, true);
-                given.meta = None;
-                self.jobs[&id].state = JobState::Done;
-                self.say_result(thread, &id, "", given);
-            }
+        let for_tool = !calls.is_empty();
+        for id in calls {
+            let mut given = self.rejected(&id, true);
+            given.meta = None;
+            self.jobs[&id].state = JobState::Done;
+            self.say_result(thread, &id, given);
         }
         self.say_interrupted(thread, for_tool);
         self.typed_fork_ends(task, "stopped");

@@ -287,7 +287,7 @@ impl Core {
                 self.note_denial(id);
             }
             let given = self.rejected(id, running && !self.interrupted_by_signal);
-            self.say_result(MAIN, id, "", given);
+            self.say_result(MAIN, id, given);
             if let Some(task) = task {
                 self.stop_task_of_call(task);
             }
@@ -309,7 +309,7 @@ impl Core {
         let unbegun: Vec<String> = said.filter(|id| !self.jobs.contains_key(*id)).map(str::to_owned).collect();
         for id in unbegun {
             let given = self.rejected(&id, false);
-            self.say_result(MAIN, &id, "", given);
+            self.say_result(MAIN, &id, given);
         }
     }
 
@@ -331,7 +331,7 @@ impl Core {
             let given = self.rejected(id, false);
             self.jobs[id].state = JobState::Done;
             self.threads[MAIN].open.retain(|open| open != id);
-            self.say_result(MAIN, id, "", given);
+            self.say_result(MAIN, id, given);
             self.call(MAIN, 0, Core::reject_calls);
         } else {
             let given = self.rejected(id, false);

@@ -142,6 +142,10 @@ impl Core {
     /// The host answered a question: the answer is taken when the message that asked has ended.
     pub(super) fn take_answer(&mut self, frame: &Value) {
         let request = frame["response"]["request_id"].as_str().unwrap_or_default().to_owned();
+        // An answer may cross the withdrawal of its question: that is nobody's fault, and nothing comes of it.
+        if self.withdrawn.contains(&request) {
+            return;
+        }
         if !self.questions.contains_key(&request) {
             self.breach("answer-without-question", format!("control_response to {request}, which nobody asked or is settled"));
             return;
@@ -258,6 +262,7 @@ impl Core {
             if asking.is_some_and(|job| job.state == JobState::Asking) {
                 self.questions.shift_remove(&request);
                 self.answers.shift_remove(&request);
+                self.withdrawn.insert(request.clone());
                 self.say_bare(&json!({"type": "control_cancel_request", "request_id": request}));
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{core::Core, ledger::Tokens, state::MAIN};
+use super::{core::Core, ledger::Tokens};
 use crate::{
     claude::{ids, sessions, skills},
     understudy::Files,
@@ -86,7 +86,6 @@ impl Core {
         self.parent = Some(uuid.to_owned());
         if frame["type"] == "assistant" {
             self.last_kept.push(uuid.to_owned());
-            self.threads[MAIN].prompt.shrink_to_fit();
         }
         self.append(line);
     }

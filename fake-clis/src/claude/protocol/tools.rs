@@ -36,7 +36,7 @@ impl Core {
     fn exists(&self, name: &str, disallowed: &[String]) -> bool {
         let tools = self.profile.tools(disallowed);
         let listed = |name: &str| tools.iter().any(|tool| tool == name);
-        // The model calls the Agent tool by that name, init lists it as Task.
+        // The model calls the Agent tool by that name, init lists it under its old one.
         if name == "Agent" { listed("Task") } else { listed(name) }
     }
 
@@ -102,7 +102,7 @@ impl Core {
         let job = &self.jobs[id];
         let in_background = job.input["run_in_background"] == true;
         match job.name.as_str() {
-            "Agent" => self.launch_agent(id, index),
+            "Agent" | "Task" => self.launch_agent(id, index),
             "Skill" => self.launch_skill(id, index),
             "AskUserQuestion" => self.questions_answered(id),
             "Bash" if in_background => self.launch_command(id),
@@ -142,8 +142,8 @@ impl Core {
     pub(super) fn give(&mut self, id: &str, given: Given) {
         let Some(job) = self.jobs.get_mut(id) else { return };
         job.state = JobState::Done;
-        let (thread, name) = (job.thread, job.name.clone());
-        self.say_result(thread, id, &name, given);
+        let thread = job.thread;
+        self.say_result(thread, id, given);
         let state = &mut self.threads[thread];
         state.open.retain(|open| open != id);
         if state.waiting && state.open.is_empty() {
@@ -152,7 +152,7 @@ impl Core {
     }
 
     /// `user[tool_result]`, of the main thread or tagged.
-    pub(super) fn say_result(&mut self, thread: ThreadId, id: &str, _name: &str, given: Given) {
+    pub(super) fn say_result(&mut self, thread: ThreadId, id: &str, given: Given) {
         let mut block = json!({"tool_use_id": id, "type": "tool_result", "content": given.content});
         if let Some(is_error) = given.is_error {
             block["is_error"] = json!(is_error);
