@@ -42,6 +42,12 @@ pub struct Stub {
     pid: u32,
 }
 
+impl Default for Stub {
+    fn default() -> Self {
+        Stub::new()
+    }
+}
+
 impl Stub {
     /// One chat with nothing in it, nothing running.
     pub fn new() -> Self {

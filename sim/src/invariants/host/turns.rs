@@ -9,11 +9,14 @@ use crate::{
 
 const ID: &str = "I1";
 
+/// Number of ends, and the first one.
+type Ends = (usize, Option<(u64, Outcome)>);
+
 /// I1. Length always; completeness at rest, unless the provider really runs the turn.
 pub struct Turns {
     evidence: Shared,
     /// Per chat and turn: ends seen, and the first of them.
-    seen: Vec<Vec<(usize, Option<(u64, Outcome)>)>>,
+    seen: Vec<Vec<Ends>>,
 }
 
 impl Turns {
