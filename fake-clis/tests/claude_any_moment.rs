@@ -148,6 +148,7 @@ fn check(version: &str, scene: &str, seed: u64, verifier: &Verifier, catalog: &C
     tasks(&frames, &mut wrong);
     stream(&frames, &mut wrong);
     results(&frames, &mut wrong);
+    orders(&frames, &mut wrong);
     if !wrong.is_empty() {
         wrong.push(format!("host: {}", host.iter().map(Value::to_string).collect::<Vec<_>>().join("\n        ")));
     }
@@ -254,6 +255,42 @@ fn results(frames: &[&Value], wrong: &mut Vec<String>) {
         let count = frames.iter().filter(untagged).filter(|f| f["message"]["content"][0]["tool_use_id"] == id).count();
         if count != 1 {
             wrong.push(format!("call {id} has {count} results"));
+        }
+    }
+}
+
+/// Orders that no recording ever broke: a result comes before its own message's end and behind those folded into it; a task's
+/// last frames come in theirs.
+fn orders(frames: &[&Value], wrong: &mut Vec<String>) {
+    let end_of = |uuid: &Value| {
+        let ends = |f: &&Value| f["command_uuid"] == *uuid && (f["state"] == "completed" || f["state"] == "cancelled");
+        frames.iter().position(ends).map(|at| (at, frames[at]["state"].clone()))
+    };
+    for (at, result) in frames.iter().enumerate().filter(|(_, frame)| frame["type"] == "result") {
+        for (n, uuid) in result["user_message_uuids"].as_array().into_iter().flatten().enumerate() {
+            let sound = match end_of(uuid) {
+                Some((end, state)) => (n > 0 && state == "completed") == (end < at),
+                None => false,
+            };
+            if !sound {
+                wrong.push(format!("message {uuid} (number {n} of its turn) does not end where it must"));
+            }
+        }
+    }
+    for (at, started) in frames.iter().enumerate().filter(|(_, frame)| frame["subtype"] == "task_started") {
+        let id = &started["task_id"];
+        let find = |subtype: &str| frames.iter().position(|f| f["subtype"] == subtype && f["task_id"] == *id);
+        let listed = |f: &&Value| f["tasks"].as_array().into_iter().flatten().any(|task| task["task_id"] == *id);
+        let lists = || frames.iter().enumerate().filter(|(_, f)| f["subtype"] == "background_tasks_changed");
+        let (Some(notified), background) = (find("task_notification"), started["is_backgrounded"] == true) else { continue };
+        if find("task_updated").is_some_and(|updated| updated > notified) {
+            wrong.push(format!("task {id} was updated after its notification"));
+        }
+        if background && !lists().any(|(place, list)| place < at && listed(&list)) {
+            wrong.push(format!("task {id} began before it was listed"));
+        }
+        if background && lists().any(|(place, list)| place > notified && listed(&list)) {
+            wrong.push(format!("task {id} is listed after its notification"));
         }
     }
 }

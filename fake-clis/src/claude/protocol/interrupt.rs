@@ -314,11 +314,14 @@ impl Core {
     }
 
     fn stop_task_of_call(&mut self, task: TaskId) {
-        if self.tasks[task].kind == TaskKind::Command {
+        if !self.tasks[task].running {
+            // A command that was to begin in the background, and now never does.
+            self.late_launches.retain(|late| late.2 != task);
+        } else if self.tasks[task].kind == TaskKind::Command {
             self.tasks[task].running = false;
             let words = self.tasks[task].description.clone();
             self.say_notification(task, "stopped", &words);
-        } else if self.tasks[task].running && !self.tasks[task].background {
+        } else if !self.tasks[task].background {
             self.kill_agent(task, Killer::User);
         }
     }

@@ -29,7 +29,8 @@ impl Core {
             subagent: String::new(),
             prompt: String::new(),
             started_ms: self.now_ms,
-            running: true,
+            // One in the background begins when its message has ended.
+            running: !background,
             announced: false,
             held: Vec::new(),
             ended_ms: 0,
@@ -94,6 +95,7 @@ impl Core {
 
     /// Says what a launch of a command in the background sets off.
     pub(super) fn command_launched(&mut self, id: &str, task: TaskId) {
+        self.tasks[task].running = true;
         self.say_background_tasks();
         self.say_started(task);
         let owner = &self.tasks[task];
