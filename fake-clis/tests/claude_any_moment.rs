@@ -286,10 +286,10 @@ fn orders(frames: &[&Value], wrong: &mut Vec<String>) {
         if find("task_updated").is_some_and(|updated| updated > notified) {
             wrong.push(format!("task {id} was updated after its notification"));
         }
-        if background && !lists().any(|(place, list)| place < at && listed(&list)) {
+        if background && !lists().any(|(place, list)| place < at && listed(list)) {
             wrong.push(format!("task {id} began before it was listed"));
         }
-        if background && lists().any(|(place, list)| place > notified && listed(&list)) {
+        if background && lists().any(|(place, list)| place > notified && listed(list)) {
             wrong.push(format!("task {id} is listed after its notification"));
         }
     }
