@@ -175,6 +175,7 @@ fn spec(setup: ChatSetup) -> ChatSpec {
         resume: setup.resume,
         resume_policy: if setup.require_session { ResumePolicy::RequireExisting } else { ResumePolicy::AllowFresh },
         native_subagents_off: setup.native_subagents_off,
+        ..ChatSpec::default()
     }
 }
 

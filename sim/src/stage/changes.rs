@@ -33,6 +33,8 @@ pub struct Changes {
     pub deaf: BTreeSet<String>,
     /// Beats after which the process waits for a release.
     pub hold: BTreeSet<String>,
+    /// Those of them that the plan set: they end when the storm is over.
+    pub storms: BTreeSet<String>,
     /// Signals without effect.
     pub ignore: BTreeSet<String>,
 }
@@ -71,7 +73,10 @@ impl Changes {
         let here = |beat: &BeatLabel| beat.process.as_deref().map_or(is_first, |name| name == process);
         match perturbation {
             Perturbation::Delay { beat: Beat::Label(beat), by } if here(beat) => self.delay_beat(beat, by.as_millis() as u64),
-            Perturbation::Hold(beat) if here(beat) => self.hold(beat),
+            Perturbation::Hold(beat) if here(beat) => {
+                self.storms.insert(beat.label.clone());
+                self.hold(beat);
+            }
             Perturbation::Split { label, at } if here(label) => {
                 self.split.insert(label.label.clone(), at.iter().map(|at| *at as usize).collect());
             }

@@ -169,6 +169,10 @@ impl Stage<'_> {
     /// Puts records before the host, as one read or cut into several.
     fn read(&mut self, pid: u32, said: Vec<(String, String, bool)>) {
         let Some(process) = self.processes.get(&pid) else { return };
+        if process.stdout_closed {
+            // Nobody reads a pipe that the process closed.
+            return;
+        }
         let (proc, due) = (process.proc, self.now() + process.late);
         let mut bytes = Vec::new();
         let mut cuts: Vec<usize> = Vec::new();
@@ -242,8 +246,18 @@ impl Stage<'_> {
         }
     }
 
-    /// Nothing comes any more while a swap or join waits for its end: it ends with what there is.
+    /// Nothing comes any more: a swap or join that waits for its end is ended with what there is, and what the plan holds back
+    /// is let go, since the storm is over.
     pub(super) fn untie(&mut self) -> bool {
+        let held = self.processes.values().find_map(|process| {
+            let label = process.held_at.as_ref().filter(|label| process.changes.storms.contains(*label))?;
+            Some(format!("{label}@{}", process.name))
+        });
+        if let Some(label) = held {
+            self.history.healed_at = self.now();
+            self.release(&label);
+            return true;
+        }
         let pids: Vec<u32> =
             self.processes.values().filter(|process| process.gathering.is_some()).map(|process| process.pid).collect();
         for pid in &pids {

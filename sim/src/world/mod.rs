@@ -1,5 +1,6 @@
-//! The world of one machine: processes played by understudies.
+//! The world of one machine: processes played by understudies, and its disk.
 
+pub mod disk;
 pub mod process;
 
 pub use process::Process;

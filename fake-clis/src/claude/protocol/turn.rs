@@ -75,7 +75,12 @@ impl Core {
         let same = self.script.turns.iter().position(|turn| says(&turn.cue));
         // A host that speaks the recording's words and now says something else asks for what was never recorded; one that has
         // words of its own gets the answers in their order.
-        let by_words = *self.cued_by_words.get_or_insert(same.is_some());
+        // A typed command is the same for every host, so it does not tell which kind this one is.
+        let by_words = match self.cued_by_words {
+            Some(by_words) => by_words,
+            None if text.starts_with('/') => false,
+            None => *self.cued_by_words.insert(same.is_some()),
+        };
         let next = || self.script.turns.iter().position(|turn| matches!(turn.cue, Cue::Message(_)));
         let position = same.or_else(|| if by_words { None } else { next() });
         let answers = position.and_then(|position| self.script.turns.remove(position)).map(|turn| turn.answers);

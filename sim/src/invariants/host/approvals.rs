@@ -64,11 +64,12 @@ impl Invariant for Approvals {
         for ask in evidence.asks.iter().filter(|ask| ask.genuine) {
             let chat = evidence.process(ask.pid).and_then(|process| process.chat.as_deref());
             let Some(chat) = chat.and_then(|chat| moment.view.chat(chat)) else { continue };
-            let card = chat.approvals.iter().find(|approval| approval.provider_request == ask.id);
-            let shown = card.is_some_and(is_open);
+            // The same id may be asked again by a later process: a card is that of the request that is open.
+            let again = evidence.asks.iter().any(|other| other.id == ask.id && other.pid != ask.pid && other.ended.is_none());
+            let shown = chat.approvals.iter().any(|approval| approval.provider_request == ask.id && is_open(approval));
             let holds = match ask.ended {
                 None => shown,
-                Some(_) => !shown,
+                Some(_) => !shown || again,
             };
             found.judge(ID, moment.at, holds, || match ask.ended {
                 None => format!("{}: the provider waits for an answer to {}, and no card is shown", chat.id, ask.id),

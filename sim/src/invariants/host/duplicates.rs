@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::memory;
 use crate::{
-    evidence::{Evidence, Shared},
+    evidence::{Block, Evidence, Shared},
     invariants::{Found, Invariant, Moment},
     view::{Chat, Entry, Part},
 };
@@ -20,7 +20,9 @@ pub struct Duplicates {
 #[derive(Default)]
 struct Memory {
     /// Numbers of everything that has an id: duplicates can only come when they change.
-    counts: [usize; 8],
+    counts: [usize; 7],
+    /// Journal entries judged.
+    journal: usize,
     told: BTreeSet<String>,
 }
 
@@ -46,20 +48,23 @@ impl Invariant for Duplicates {
             let counts = counts(chat);
             if counts != memory.counts {
                 memory.counts = counts;
-                judge(chat, memory, moment.at, found);
+                judge(&evidence, moment.history.broken_provider, chat, memory, moment.at, found);
             }
+            journal(chat, memory, moment.at, found);
             taken_back(&evidence, chat, memory, moment.at, found);
         }
     }
 
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
+        let evidence = self.evidence.read(moment.history);
         for (index, chat) in moment.view.chats.iter().enumerate() {
-            judge(chat, memory(&mut self.chats, index), moment.at, found);
+            let memory = memory(&mut self.chats, index);
+            judge(&evidence, moment.history.broken_provider, chat, memory, moment.at, found);
         }
     }
 }
 
-fn counts(chat: &Chat) -> [usize; 8] {
+fn counts(chat: &Chat) -> [usize; 7] {
     let tabs = &chat.tabs;
     [
         chat.transcript.len(),
@@ -69,11 +74,10 @@ fn counts(chat: &Chat) -> [usize; 8] {
         tabs.iter().map(|tab| tab.entries.iter().map(|entry| entry.parts.len()).sum::<usize>()).sum(),
         chat.messages.len(),
         chat.approvals.len(),
-        chat.journal.len(),
     ]
 }
 
-fn judge(chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
+fn judge(evidence: &Evidence, broken: bool, chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
     let told = &mut memory.told;
     let mut once = |what: &str, ids: &mut dyn Iterator<Item = &str>| {
         let mut seen = BTreeSet::new();
@@ -90,9 +94,10 @@ fn judge(chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
     once("row of", &mut chat.rows.iter().map(|row| row.chip.as_str()));
     once("tab", &mut chat.tabs.iter().map(|tab| tab.child.as_str()));
     once("message", &mut chat.messages.iter().map(|message| message.id.as_str()));
-    once("approval of", &mut chat.approvals.iter().map(|approval| approval.provider_request.as_str()));
-    let numbers: Vec<String> = chat.journal.iter().map(|entry| entry.seq.to_string()).collect();
-    once("journal number", &mut numbers.iter().map(String::as_str));
+    let cards = chat.approvals.iter().map(|approval| approval.provider_request.as_str());
+    // Two processes may ask under one id; then there are as many cards as requests.
+    let asked = |id: &str| evidence.asks.iter().filter(|ask| ask.id == id).count();
+    once("approval of", &mut cards.filter(|id| asked(id) <= 1));
     for tab in &chat.tabs {
         once("entry of a tab", &mut tab.entries.iter().map(|entry| entry.id.as_str()));
         let parts = tab.entries.iter().flat_map(|entry| &entry.parts);
@@ -101,10 +106,22 @@ fn judge(chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
             &mut parts.filter_map(|part| if let Part::Tool(tool) = part { Some(tool.id.as_str()) } else { None }),
         );
     }
-    if let Some(key) = repeated_key(&chat.transcript)
+    // Where a frame that starts a message was swallowed, two messages look like one.
+    if !broken
+        && let Some(key) = repeated_key(&chat.transcript)
         && told.insert(format!("part {key}"))
     {
         found.judge(ID, at, false, || format!("{}: part {key} is shown twice", chat.id));
+    }
+}
+
+/// Journal numbers grow: one that comes again would be shown twice by whoever replays them.
+fn journal(chat: &Chat, memory: &mut Memory, at: u64, found: &mut Found) {
+    for number in std::mem::replace(&mut memory.journal, chat.journal.len())..chat.journal.len() {
+        let (before, entry) = (number.checked_sub(1).map(|before| &chat.journal[before]), &chat.journal[number]);
+        found.judge(ID, at, before.is_none_or(|before| before.seq < entry.seq), || {
+            format!("{}: journal number {} came after {}", chat.id, entry.seq, before.map_or(0, |before| before.seq))
+        });
     }
 }
 
@@ -133,6 +150,11 @@ fn taken_back(evidence: &Evidence, chat: &Chat, memory: &mut Memory, at: u64, fo
         return;
     }
     for block in evidence.blocks.iter().filter(|block| block.taken_back) {
+        // A later process may use the same ids again; what it did not take back is rightly shown.
+        let same = |other: &&Block| other.message == block.message && other.number == block.number;
+        if evidence.blocks.iter().filter(same).any(|other| !other.taken_back) {
+            continue;
+        }
         let key = format!("{}/{}", block.message, block.number);
         let parts = chat.transcript.iter().flat_map(|entry| &entry.parts);
         let shown = parts.filter_map(|part| match part {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::since;
 use crate::{
-    evidence::Shared,
+    evidence::{ProcessFacts, Shared},
     history::What,
     invariants::{Found, Invariant, Moment},
     view::ProcessState,
@@ -12,17 +12,18 @@ use crate::{
 
 const ID: &str = "I8";
 
-/// I8. Sessions are those that a process was told to resume or named itself. A host with an inside view also keeps a hold on
+/// I8. A process that the host sent SIGKILL writes nothing more, though its end comes later. Sessions are those that a process was told to resume or named itself. A host with an inside view also keeps a hold on
 /// every process until it is reaped.
 pub struct Writers {
     evidence: Shared,
     happenings: usize,
     told: BTreeSet<(u32, u32)>,
+    killed: BTreeSet<u32>,
 }
 
 impl Writers {
     pub(super) fn new(evidence: &Shared) -> Self {
-        Writers { evidence: evidence.clone(), happenings: 0, told: BTreeSet::new() }
+        Writers { evidence: evidence.clone(), happenings: 0, told: BTreeSet::new(), killed: BTreeSet::new() }
     }
 }
 
@@ -41,6 +42,9 @@ impl Invariant for Writers {
             match &happening.what {
                 What::Spawned { .. } => found.checked += 1,
                 What::Signal { pid, signal, by_host: true } => {
+                    if signal == "SIGKILL" {
+                        self.killed.insert(*pid);
+                    }
                     found.judge(ID, moment.at, evidence.process(*pid).is_some(), || {
                         format!("{signal} was sent to process {pid}, which the host never started")
                     });
@@ -48,7 +52,8 @@ impl Invariant for Writers {
                 _ => {}
             }
         }
-        let live = || evidence.processes.iter().filter(|process| process.exited_at.is_none() && process.session.is_some());
+        let writes = |process: &&ProcessFacts| process.exited_at.is_none() && !self.killed.contains(&process.pid);
+        let live = || evidence.processes.iter().filter(writes).filter(|process| process.session.is_some());
         for (number, one) in live().enumerate() {
             for other in live().skip(number + 1).filter(|other| other.session == one.session) {
                 if self.told.insert((one.pid, other.pid)) {

@@ -55,13 +55,7 @@ impl Stream {
         let text = event["text"].as_str().unwrap_or_default();
         let part = event["part"].as_str();
         match frames::kind(event) {
-            "textDelta" if !text.is_empty() => match self.current().last_mut() {
-                Some(Piece::Text { key, text: before }) if key.as_deref() == part => before.push_str(text),
-                _ => {
-                    let piece = Piece::Text { key: part.map(str::to_string), text: text.to_string() };
-                    self.current().push(piece);
-                }
-            },
+            "textDelta" if !text.is_empty() => self.text(part, text),
             "reasoningDelta" => self.reasoning.extend(part.map(str::to_string)),
             "textSnapshot" => self.snapshot(part.unwrap_or_default(), text),
             "toolCall" => {
@@ -74,6 +68,19 @@ impl Stream {
                 self.current().push(Piece::User(text.to_string()));
             }
             _ => {}
+        }
+    }
+
+    /// Text belongs to the part of its key in this segment; without a key it goes on where unkeyed text stands last.
+    fn text(&mut self, part: Option<&str>, text: &str) {
+        let segment = self.current();
+        let place = match part {
+            Some(part) => segment.iter().rposition(|piece| matches!(piece, Piece::Text { key: Some(key), .. } if key == part)),
+            None => segment.len().checked_sub(1),
+        };
+        match place.map(|place| &mut segment[place]) {
+            Some(Piece::Text { key, text: before }) if key.as_deref() == part => before.push_str(text),
+            _ => segment.push(Piece::Text { key: part.map(str::to_string), text: text.to_string() }),
         }
     }
 

@@ -118,7 +118,9 @@ impl Invariant for UsageBeforeDone {
                 let kind = frames::kind(&entry.event);
                 if kind == "usage" || kind == "contextUsage" {
                     let facts = self.wire.facts(chat);
-                    let by_itself = kind == "contextUsage" && facts.since_done(self.told.get(chat).copied());
+                    // A background turn whose text the parked gate dropped leaves only this of it.
+                    let told = facts.since_done(self.told.get(chat).copied()) || facts.since_done(facts.visible);
+                    let by_itself = kind == "contextUsage" && told;
                     found.judge("D2", moment.at, in_turn(&facts) || by_itself, || {
                         format!("journal {} of {chat} is a {kind} after the Done of its turn", entry.seq)
                     });

@@ -23,6 +23,13 @@ fn a_row_shown_twice() {
     );
 }
 
+#[test]
+fn a_journal_number_that_comes_twice() {
+    let entry = |seq| crate::view::JournalEntry { at: 1, seq, event: json!({"type": "note"}) };
+    holds("I4", ended().view(|chat| chat.journal.push(entry(1))).later(1).view(|chat| chat.journal.push(entry(2))).rest());
+    breaks(&["I4"], ended().view(|chat| chat.journal.push(entry(1))).later(1).view(|chat| chat.journal.push(entry(1))).rest());
+}
+
 fn streamed(words: &str, message: &str) -> Stub {
     let start = json!({"type": "stream_event", "parent_tool_use_id": null, "event":
                        {"type": "message_start", "message": {"id": message}}});
@@ -50,7 +57,12 @@ fn text_that_was_taken_back_and_stays() {
         |host: Stub| host.said(text("a2", "Half a word.")).text("Half a word.").said(result("m1")).settle(Outcome::Completed);
     let gone = streamed("Half a", "a1").said(abandoned.clone()).view(|chat| chat.transcript.last_mut().unwrap().parts.clear());
     holds("I4", again(gone).rest());
-    breaks(&["I4", "FID"], again(streamed("Half a", "a1").said(abandoned)).rest());
+    breaks(&["I4", "FID"], again(streamed("Half a", "a1").said(abandoned.clone())).rest());
+    // The next process says it under the same id.
+    let gone = streamed("Half a", "a1").said(abandoned).view(|chat| chat.transcript.last_mut().unwrap().parts.clear());
+    let start = json!({"type": "stream_event", "event": {"type": "message_start", "message": {"id": "a1"}}});
+    let next = gone.exited(1).with_pid(2).spawned(&["claude"]).said(start).said(delta("Half a")).part(keyed("a1/0", "Half a"));
+    holds("I4", next);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    history::UserAction,
+    history::{UserAction, What},
     invariants::stub::CHAT,
     view::{Cause, ChildState, MessageState, Part, ProcessState, Settle},
 };
@@ -163,11 +163,14 @@ fn two_processes_that_write_to_one_session() {
     let after = ended().exited(0).with_pid(2).spawned(&["claude", "--resume", "s1"]);
     holds("I8", after.rest());
     holds("I8", ended().with_pid(2).spawned(&["claude", "--resume", "s1", "--fork-session"]).rest());
+    let kill = |signal: &str| What::Signal { pid: 1, signal: signal.to_string(), by_host: true };
+    holds("I8", ended().happens(kill("SIGKILL")).with_pid(2).spawned(&["claude", "--resume", "s1"]));
+    breaks(&["I8"], ended().happens(kill("SIGTERM")).with_pid(2).spawned(&["claude", "--resume", "s1"]));
 }
 
 #[test]
 fn a_stranger_killed() {
-    let kill = crate::history::What::Signal { pid: 77, signal: "SIGKILL".to_string(), by_host: true };
+    let kill = What::Signal { pid: 77, signal: "SIGKILL".to_string(), by_host: true };
     breaks(&["I8"], ended().happens(kill).rest());
 }
 
