@@ -154,6 +154,8 @@ struct ForeignTask {
     spawns: BTreeSet<String>,
     /// Tasks that belong to the chat, or may belong to it.
     ours: BTreeSet<String>,
+    /// Tasks with the calls that they stand for; the call may be told later than its task.
+    tools: BTreeMap<String, String>,
     pills: BTreeMap<String, u32>,
 }
 
@@ -171,14 +173,17 @@ impl ForeignTask {
             self.ours.extend(launched.map(str::to_string));
         }
         if frames::system(frame) == Some("task_started") {
-            let own = match frames::task_tool(frame) {
-                Some(tool) => self.spawns.contains(tool),
-                None => frames::is_fork_start(frame),
-            };
-            if own {
-                self.ours.extend(frames::task(frame).map(str::to_string));
+            let Some(task) = frames::task(frame) else { return };
+            match frames::task_tool(frame) {
+                Some(tool) => _ = self.tools.insert(task.to_string(), tool.to_string()),
+                None if frames::is_fork_start(frame) => _ = self.ours.insert(task.to_string()),
+                None => {}
             }
         }
+    }
+
+    fn is_ours(&self, task: &str) -> bool {
+        self.ours.contains(task) || self.tools.get(task).is_some_and(|tool| self.spawns.contains(tool))
     }
 }
 
@@ -202,7 +207,7 @@ impl Invariant for ForeignTask {
             let chat = &batch.chat.id;
             let pill = std::mem::replace(slot(&mut self.pills, chat), batch.chat.pill);
             let Some((_, pid, frame)) = batch.span.only_frame(moment.history) else { continue };
-            let foreign = frames::task_end(frame).is_some_and(|task| !self.ours.contains(task));
+            let foreign = frames::task_end(frame).is_some_and(|task| !self.is_ours(task));
             // A process that resumed a session may tell of children that this run never saw start.
             let resumed = self.wire.procs.get(&pid).is_none_or(|proc| proc.resumed);
             if !foreign || resumed || !self.wire.is_of(pid, chat) {

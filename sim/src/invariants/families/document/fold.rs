@@ -155,8 +155,10 @@ impl Fold {
             "steered" | "done" => self.stream.close(),
             "sessionStarted" => self.sessions += 1,
             "toolResult" => {
+                // One that comes before its call resolves nothing.
+                let id = event["id"].as_str().filter(|id| self.stream.tools.contains(*id));
                 let error = event["isError"].as_bool().unwrap_or(false);
-                self.results.entry(event["id"].as_str().unwrap_or_default().to_string()).or_insert(error);
+                id.map(|id| self.results.entry(id.to_string()).or_insert(error));
             }
             _ => {}
         }
