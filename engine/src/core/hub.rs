@@ -28,6 +28,9 @@ pub struct Hub {
     pub now: Now,
     /// Processes that hold a lease, with their chats: an update of a CLI waits until this is empty.
     pub leases: BTreeMap<ProcId, String>,
+    /// The chat of each process whose run still listens. A lease ends with the reap, but a pipe that a grandchild holds may
+    /// still bring bytes after it, so the two are kept apart.
+    pub routes: BTreeMap<ProcId, String>,
     next_proc: u64,
     out: Vec<Effect>,
     after: Vec<Effect>,
@@ -47,6 +50,7 @@ impl Hub {
             timers: TimerTable::default(),
             now: Now::default(),
             leases: BTreeMap::new(),
+            routes: BTreeMap::new(),
             next_proc: 0,
             out: Vec::new(),
             after: Vec::new(),
@@ -62,6 +66,7 @@ impl Hub {
         self.next_proc += 1;
         let proc = ProcId(self.next_proc);
         self.leases.insert(proc, chat.to_owned());
+        self.routes.insert(proc, chat.to_owned());
         proc
     }
 
@@ -133,14 +138,7 @@ impl Hub {
     /// Ends a step: the effects in their order, a store effect last.
     pub fn finish(&mut self) -> Vec<Effect> {
         if self.owed {
-            // Nothing may overtake what is owed: it all waits for the retry.
-            let waiting = std::mem::take(&mut self.out);
-            if let Some((_, after)) = &mut self.in_flight {
-                after.extend(waiting);
-                after.append(&mut self.after);
-            }
-            self.commit = true;
-            return Vec::new();
+            return self.behind_the_owed();
         }
         let mut effects = std::mem::take(&mut self.out);
         let after = std::mem::take(&mut self.after);
@@ -155,21 +153,45 @@ impl Hub {
         effects
     }
 
+    /// Nothing may overtake what is owed: it all waits for the retry. The one exception is a signal to a process that runs:
+    /// a kill ends in bounded time whatever the disk does (D8), and it shows nobody anything that is not durable.
+    fn behind_the_owed(&mut self) -> Vec<Effect> {
+        let Some((_, owed)) = &mut self.in_flight else { return Vec::new() };
+        let mut at_once = Vec::new();
+        for effect in self.out.drain(..).chain(self.after.drain(..)) {
+            match &effect {
+                Effect::Signal { proc, .. } if !owed.iter().any(|e| matches!(e, Effect::Spawn(s) if s.proc == *proc)) => {
+                    at_once.push(effect);
+                }
+                _ => owed.push(effect),
+            }
+        }
+        self.commit = false;
+        at_once
+    }
+
     /// The outcome of the store effect: what waited for it, or a retry later.
     pub fn stored(&mut self, outcome: Result<(), StoreError>) -> Vec<Effect> {
-        let key = TimerKey::new(Class::L, &self.config.device_id, "storage-retry");
         match outcome {
             Ok(()) => {
                 self.owed = false;
-                self.commit = false;
                 self.in_flight.take().map(|(_, after)| after).unwrap_or_default()
             }
             Err(_) => {
-                self.owed = true;
-                self.timers.arm(key, self.now.mono + STORAGE_RETRY_MS);
+                // Without a transaction in flight nothing is owed: an outcome that nobody asked for changes nothing.
+                self.owed = self.in_flight.is_some();
+                if self.owed {
+                    let key = TimerKey::new(Class::L, &self.config.device_id, "storage-retry");
+                    self.timers.arm(key, self.now.mono + STORAGE_RETRY_MS);
+                }
                 Vec::new()
             }
         }
+    }
+
+    /// Whether rows of this step wait for a later commit.
+    pub fn has_uncommitted(&self) -> bool {
+        !self.txn.is_empty()
     }
 
     /// The retry of an owed transaction.

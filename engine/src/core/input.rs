@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::timers::TimerKey;
+use crate::{core::timers::TimerKey, drivers::Capabilities};
 
 /// Both clocks at the moment of an input, ms. The core reads no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,12 +177,25 @@ pub enum Sandbox {
     DangerFullAccess,
 }
 
+/// Which driver serves a chat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Harness {
+    /// Claude Code.
+    #[default]
+    ClaudeCode,
+    /// The driver for tests, with these capabilities.
+    Mock(Capabilities),
+}
+
 /// Identity and configuration of a chat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatSpec {
     /// Chat id.
     pub chat: String,
+    /// Which driver serves it.
+    pub harness: Harness,
     /// Working directory.
     pub cwd: String,
     /// Model id; none lets the provider choose.

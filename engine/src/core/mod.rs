@@ -52,6 +52,7 @@ impl Core {
                 self.drive(proc, |driver, cx| driver.exit(cx, status));
                 // A run that was given up no longer hears of its process; the lease ends with the reap all the same (D9).
                 self.hub.leases.remove(&proc);
+                self.forget(proc);
             }
             Input::Spawned { proc, result } => self.drive(proc, |driver, cx| driver.spawned(cx, result)),
             Input::Timer(key) => {
@@ -119,9 +120,18 @@ impl Core {
     }
 
     fn drive(&mut self, proc: ProcId, call: impl FnOnce(&mut dyn crate::drivers::Driver, &mut crate::drivers::Cx<'_>)) {
-        let Some(chat) = self.hub.leases.get(&proc) else { return };
+        let Some(chat) = self.hub.routes.get(&proc) else { return };
         if let Some(chat) = self.chats.get_mut(chat.as_str()) {
             chat.drive(&mut self.hub, proc, call);
+        }
+        self.forget(proc);
+    }
+
+    /// Forgets the way to a run that is gone.
+    fn forget(&mut self, proc: ProcId) {
+        let gone = self.hub.routes.get(&proc).and_then(|chat| self.chats.get(chat)).is_none_or(|chat| !chat.listens(proc));
+        if gone && !self.hub.leases.contains_key(&proc) {
+            self.hub.routes.remove(&proc);
         }
     }
 
@@ -130,7 +140,9 @@ impl Core {
         match key.class {
             Class::R => chat.run_timer_due(&mut self.hub, key.name),
             Class::P | Class::D => {
-                chat.drive(&mut self.hub, ProcId(key.number), |driver, cx| driver.timer(cx, &key));
+                let proc = ProcId(key.number);
+                chat.drive(&mut self.hub, proc, |driver, cx| driver.timer(cx, &key));
+                self.forget(proc);
             }
             Class::L | Class::S => {}
         }

@@ -4,7 +4,10 @@
 //! It adds no order of its own, reads no clock and waits for nothing.
 
 pub mod claude;
+pub mod mock;
 pub mod process;
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     core::{
@@ -18,7 +21,7 @@ use crate::{
 };
 
 /// What a driver can do; fixed for its lifetime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// A live run takes messages.
     pub supports_steering: bool,

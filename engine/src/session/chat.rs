@@ -1,6 +1,6 @@
 //! One chat: what is kept of it between runs, and the doors through which inputs reach its run.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use indexmap::IndexMap;
 
@@ -38,9 +38,16 @@ pub struct Chat {
     pub(super) dispatched_again: BTreeSet<String>,
     /// Messages that the user asked to take back.
     pub(super) withdrawing: BTreeSet<String>,
+    /// Queued messages for which the mailbox had no room: later ones stand behind them, so that a burst keeps its order.
+    pub(super) overflow: BTreeSet<String>,
+    /// Snapshots of finished subagent documents by chip: a later steer of the child continues its document.
+    pub(crate) finished_children: BTreeMap<String, Vec<u8>>,
     pub(super) turns: u64,
     pub(super) run: Option<Run>,
     pub(super) dying: Option<Run>,
+    /// What the driver wanted and is not handled yet, first in first out; empty between steps.
+    work: VecDeque<Output>,
+    working: bool,
 }
 
 impl Chat {
@@ -83,9 +90,13 @@ impl Chat {
             waiting: VecDeque::new(),
             dispatched_again: BTreeSet::new(),
             withdrawing: BTreeSet::new(),
+            overflow: BTreeSet::new(),
+            finished_children: BTreeMap::new(),
             turns: 0,
             run: None,
             dying: None,
+            work: VecDeque::new(),
+            working: false,
         }
     }
 
@@ -99,6 +110,11 @@ impl Chat {
         self.look_at_waiting(hub);
     }
 
+    /// Whether a run of this process still listens.
+    pub fn listens(&self, proc: ProcId) -> bool {
+        [&self.run, &self.dying].into_iter().flatten().any(|run| run.proc == proc)
+    }
+
     /// Lends the live run to `work`; a run that ended in it goes on its way out.
     pub(super) fn with_run(&mut self, hub: &mut Hub, work: impl FnOnce(&mut Chat, &mut Hub, &mut Run)) {
         let Some(mut run) = self.run.take() else { return };
@@ -110,14 +126,21 @@ impl Chat {
         }
     }
 
-    /// One call of the driver, its outputs handled in order; a handler may call the driver again, its outputs come behind.
+    /// One call of the driver, its outputs handled in order. A handler may call the driver again: what that brings comes
+    /// behind what is not handled yet, so that a step has one order.
     pub(super) fn call(&mut self, hub: &mut Hub, run: &mut Run, call: impl FnOnce(&mut dyn Driver, &mut Cx<'_>)) {
         let mut outputs = Vec::new();
         let Hub { config, ids, timers, now, .. } = hub;
         call(run.driver.as_mut(), &mut Cx { now: *now, config, ids, timers, chat: &self.id, proc: run.proc, out: &mut outputs });
-        for output in outputs {
+        self.work.extend(outputs);
+        if self.working {
+            return;
+        }
+        self.working = true;
+        while let Some(output) = self.work.pop_front() {
             self.output(hub, run, output);
         }
+        self.working = false;
     }
 
     fn output(&mut self, hub: &mut Hub, run: &mut Run, output: Output) {
@@ -152,7 +175,9 @@ impl Chat {
                 let text = format!("a Done ({status:?}) of a run that was over");
                 self.journal(hub, AgentEvent::Note { kind: "late-terminal".to_owned(), text });
             }
-            Output::Event(event @ AgentEvent::Subagent { .. }) => self.journal(hub, event),
+            Output::Event(event @ (AgentEvent::Subagent { .. } | AgentEvent::Note { .. })) => self.journal(hub, event),
+            // A request for a turn that is over is turned down, never left open.
+            Output::Ask { provider_request, .. } => self.call(hub, run, |driver, cx| driver.decline(cx, &provider_request)),
             _ => {}
         }
     }
@@ -166,7 +191,7 @@ impl Chat {
     }
 
     /// Journals and publishes an event under its number; what must be durable before it is seen waits for the commit.
-    pub(super) fn journal(&mut self, hub: &mut Hub, event: AgentEvent) {
+    pub(crate) fn journal(&mut self, hub: &mut Hub, event: AgentEvent) {
         self.seq += 1;
         let durable = matches!(
             event,
@@ -228,6 +253,12 @@ impl Chat {
     pub(super) fn publish_session(&mut self, hub: &mut Hub) {
         self.session.updated_at = hub.now.wall;
         hub.session(&self.session);
+        self.arm_flush(hub);
+    }
+
+    /// The status of an open turn: while a question of it waits for the human, that is what is shown.
+    pub(super) fn open_status(run: &Run) -> Status {
+        if run.inputs.is_empty() { Status::Working } else { Status::AwaitingInput }
     }
 
     /// Publishes what became of a message.
@@ -236,6 +267,7 @@ impl Chat {
             if row.state != state {
                 row.state = state;
                 hub.message(row);
+                self.arm_flush(hub);
             }
         }
     }
@@ -245,8 +277,7 @@ impl Chat {
         if self.messages.contains_key(&message.id) {
             return self.message_state(hub, &message.id, state);
         }
-        let row =
-            MessageRow { chat_id: self.id.clone(), message_id: message.id.clone(), text: message.text.clone(), state };
+        let row = MessageRow { chat_id: self.id.clone(), message_id: message.id.clone(), text: message.text.clone(), state };
         hub.message(&row);
         self.messages.insert(message.id.clone(), row);
     }

@@ -8,28 +8,34 @@ use crate::{
     core::{
         config::{MAILBOX, STOP_TURN_SETTLE_MS},
         hub::Hub,
-        input::{Message, ResumePolicy},
+        input::{Harness, Message, ResumePolicy},
     },
-    drivers::{RunRequest, claude::Claude},
+    drivers::{Driver, RunRequest, claude::Claude, mock::Mock},
     feed::{MessageState, Status},
 };
 
 impl Chat {
     /// A message of the user.
     pub fn send(&mut self, hub: &mut Hub, message: Message) {
-        if self.messages.contains_key(&message.id) {
-            // The same id again is the same message: written once, sent once (M1).
+        if self.is_known(&message.id) {
             return;
         }
         hub.require_commit();
         self.queue_paused = false;
+        self.dispatched_again.remove(&message.id);
         self.dispatch(hub, message);
         self.look_at_waiting(hub);
     }
 
+    /// The same id again is the same message: written once, sent once (M1). Only one that was shown as not delivered is taken
+    /// again: that is the user's retry, and its entry is there already.
+    fn is_known(&self, id: &str) -> bool {
+        self.messages.get(id).is_some_and(|row| row.state != MessageState::NotDelivered)
+    }
+
     /// Stops the turn and sends the message when it has ended. It stands at the head of the queue until then.
     pub fn send_now(&mut self, hub: &mut Hub, message: Message) {
-        if self.messages.contains_key(&message.id) {
+        if self.is_known(&message.id) {
             return;
         }
         if self.run.as_ref().is_none_or(|run| run.phase != Phase::Running) {
@@ -46,17 +52,22 @@ impl Chat {
 
     /// Sends what waits: to the mailbox of a live run, else on a fresh run.
     pub(super) fn dispatch(&mut self, hub: &mut Hub, message: Message) {
-        if self.run.as_ref().is_some_and(Run::takes_messages) {
-            let full = self.run.as_ref().is_some_and(|run| run.ledger.len() >= MAILBOX);
-            if full {
+        if let Some(run) = self.run.as_ref().filter(|run| run.takes_messages()) {
+            let overtakes = self.queue.iter().any(|queued| self.overflow.contains(&queued.id));
+            if run.ledger.len() >= MAILBOX || overtakes {
                 self.message_row(hub, &message, MessageState::Queued);
+                self.overflow.insert(message.id.clone());
                 self.queue.push_back(message);
                 return;
             }
+            let shown = Chat::open_status(run);
+            // The entry of a steer comes behind what was streamed so far; the reply goes on in the open segment until Steered.
+            self.accept(hub, &message, shown);
             self.with_run(hub, |chat, hub, run| chat.to_mailbox(hub, run, message));
             return;
         }
-        self.accept(hub, &message);
+        // While a killed run is on its way out its question is closed already, so Working is what is shown.
+        self.accept(hub, &message, Status::Working);
         if self.run.is_some() || self.dying.is_some() {
             // The old process is on its way out: never two writers of one session.
             self.waiting.push_back(message);
@@ -65,10 +76,14 @@ impl Chat {
         self.start(hub, message);
     }
 
-    /// What a viewer sees of a message that is handed on: Working first, then the entry, then the time of the chat (R1).
-    fn accept(&mut self, hub: &mut Hub, message: &Message) {
+    /// What a viewer sees of a message that is handed on: the status first, then the entry, then the time of the chat (R1).
+    /// Ledger row and user entry are one transaction, and the provider hears of it on its outcome. The ledger row stays until
+    /// the message is confirmed, however many runs that takes.
+    fn accept(&mut self, hub: &mut Hub, message: &Message, shown: Status) {
         hub.require_commit();
-        self.status(hub, Status::Working, false);
+        self.overflow.remove(&message.id);
+        self.status(hub, shown, false);
+        hub.ledger(&self.id, &message.id, Some(&message.text));
         self.message_row(hub, message, MessageState::Sent);
         self.doc.push_user(&message.id, &message.text, hub.now.wall, &self.spec_device(hub));
         self.note_message(hub, &message.text);
@@ -79,14 +94,9 @@ impl Chat {
         hub.config.device_id.clone()
     }
 
-    /// Ledger and user entry in one step and one transaction; the line is written on its outcome.
+    /// Hands an accepted message to the live run.
     fn to_mailbox(&mut self, hub: &mut Hub, run: &mut Run, message: Message) {
-        hub.require_commit();
-        hub.ledger(&self.id, &message.id, Some(&message.text));
         run.ledger.push_back(message.clone());
-        // The entry of a steer comes behind what was streamed so far; the reply goes on in the open segment until Steered.
-        self.accept(hub, &message);
-        run.sinks.flush(hub, &self.id, self.seq);
         self.call(hub, run, |driver, cx| driver.steer(cx, &message));
     }
 
@@ -105,10 +115,13 @@ impl Chat {
             resume_policy: self.spec.resume_policy,
             native_subagents_off: self.spec.native_subagents_off,
         };
-        let mut run = Run::new(proc, Box::new(Claude::new(proc, request)), hub.now.mono);
+        let driver: Box<dyn Driver> = match self.spec.harness {
+            Harness::ClaudeCode => Box::new(Claude::new(proc, request)),
+            Harness::Mock(caps) => Box::new(Mock::new(proc, caps, request.cwd)),
+        };
+        let mut run = Run::new(proc, driver, hub.now.mono);
         run.required_session = resume.filter(|_| strict);
         run.first = Some(message.clone());
-        hub.ledger(&self.id, &message.id, Some(&message.text));
         self.turns += 1;
         self.begin_segment(hub);
         self.run = Some(run);
@@ -158,7 +171,9 @@ impl Chat {
             list.retain(|message| message.id != message_id);
         }
         if self.queue.len() + self.waiting.len() < before {
-            self.message_state(hub, message_id, MessageState::Withdrawn);
+            hub.require_commit();
+            self.not_sent(hub, message_id, MessageState::Withdrawn);
+            self.settle_when_nothing_waits(hub);
             return;
         }
         if self.run.as_ref().is_some_and(|run| run.ledger.iter().any(|message| message.id == message_id)) {
@@ -168,6 +183,22 @@ impl Chat {
                     driver.withdraw(cx, message_id);
                 });
             });
+        }
+    }
+
+    /// A message that leaves the run ledger without having been taken.
+    pub(super) fn not_sent(&mut self, hub: &mut Hub, message_id: &str, state: MessageState) {
+        self.overflow.remove(message_id);
+        self.withdrawing.remove(message_id);
+        hub.ledger(&self.id, message_id, None);
+        self.message_state(hub, message_id, state);
+    }
+
+    /// A chat that is Working only for a message that waits for the old process to go is Idle when that message is gone.
+    pub(super) fn settle_when_nothing_waits(&mut self, hub: &mut Hub) {
+        let working = matches!(self.session.status, Status::Working | Status::AwaitingInput);
+        if working && self.run.is_none() && self.waiting.is_empty() {
+            self.status(hub, Status::Idle, false);
         }
     }
 

@@ -15,9 +15,12 @@ impl Chat {
     pub(super) fn done(&mut self, hub: &mut Hub, run: &mut Run, event: AgentEvent) {
         let AgentEvent::Done { status, error, session_id, .. } = &event else { return };
         let (status, error) = (*status, error.clone());
-        if run.is_parked() {
+        // All of it is one transaction; nothing of it is seen before its outcome.
+        hub.require_commit();
+        let active = !run.is_parked();
+        if !active {
             // A background wake that ends without visible content gives no Done in the driver; one that comes all the same
-            // settles a turn of its own.
+            // settles a turn of its own, which nobody is told of (R2).
             self.turns += 1;
             self.open_turn(hub, run, true);
         }
@@ -31,7 +34,6 @@ impl Chat {
             let state = if status == DoneStatus::Completed { MessageState::Delivered } else { MessageState::NotDelivered };
             self.message_state(hub, &first.id, state);
         }
-        hub.require_commit();
         let took = hub.now.mono.saturating_sub(run.turn_began);
         self.doc.finish_segment(status == DoneStatus::Interrupted, error.as_deref(), Some(took));
         self.journal(hub, event);
@@ -43,14 +45,14 @@ impl Chat {
         let in_place = Chat::stopped_in_place(run, status);
         if in_place {
             for message in std::mem::take(&mut run.ledger) {
-                hub.ledger(&self.id, &message.id, None);
-                self.message_state(hub, &message.id, MessageState::Withdrawn);
+                self.not_sent(hub, &message.id, MessageState::Withdrawn);
             }
         }
-        if status == DoneStatus::Completed && run.ledger.is_empty() {
+        let goes_on = !run.ledger.is_empty() || !self.waiting.is_empty();
+        if status == DoneStatus::Completed && active && !run.killed && !goes_on {
             self.session.last_completed_turn = self.turns;
         }
-        if (status == DoneStatus::Completed || in_place) && run.takes_messages() {
+        if (status == DoneStatus::Completed || in_place) && run.parks() {
             run.phase = Phase::Parked { since: hub.now.mono };
             run.bypass = false;
             run.aliases.clear();

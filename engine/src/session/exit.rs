@@ -18,8 +18,9 @@ impl Chat {
     pub fn stop(&mut self, hub: &mut Hub) {
         self.queue_paused = true;
         for message in std::mem::take(&mut self.waiting) {
-            self.message_state(hub, &message.id, MessageState::Withdrawn);
+            self.not_sent(hub, &message.id, MessageState::Withdrawn);
         }
+        self.settle_when_nothing_waits(hub);
         self.terminate(hub);
         self.look_at_waiting(hub);
     }
@@ -36,10 +37,9 @@ impl Chat {
         run.killed = true;
         self.close_questions(hub, run);
         for message in std::mem::take(&mut run.ledger) {
-            hub.ledger(&self.id, &message.id, None);
-            self.message_state(hub, &message.id, MessageState::Withdrawn);
+            self.not_sent(hub, &message.id, MessageState::Withdrawn);
         }
-        if run.is_parked() {
+        if run.is_parked() && self.waiting.is_empty() {
             self.status(hub, Status::Idle, false);
         }
         let key = self.run_timer("interrupt-deadline");
@@ -49,7 +49,10 @@ impl Chat {
 
     /// The mailbox is closed: no message goes to the run any more, what it runs may end by itself.
     pub fn close(&mut self, hub: &mut Hub) {
-        self.with_run(hub, |chat, hub, run| chat.call(hub, run, |driver, cx| driver.close_mailbox(cx)));
+        self.with_run(hub, |chat, hub, run| {
+            run.closed = true;
+            chat.call(hub, run, |driver, cx| driver.close_mailbox(cx));
+        });
     }
 
     /// A timer of the run is due.
@@ -84,7 +87,8 @@ impl Chat {
         run.stream_over = true;
         if run.phase == Phase::Running {
             // D1: a stream that ends inside a turn without a Done is Errored, with a text that says so.
-            let (status, error) = if run.killed {
+            // A user's cancel wins over the exit that it caused.
+            let (status, error) = if run.killed || run.stopping {
                 (DoneStatus::Interrupted, None)
             } else {
                 (DoneStatus::Errored, Some("The provider's stream ended inside the turn.".to_owned()))
@@ -107,13 +111,13 @@ impl Chat {
         }
         let mut again = Vec::new();
         for message in std::mem::take(&mut run.ledger) {
-            hub.ledger(&self.id, &message.id, None);
-            if run.killed {
-                self.message_state(hub, &message.id, MessageState::Withdrawn);
+            if run.killed || self.withdrawing.contains(&message.id) {
+                self.not_sent(hub, &message.id, MessageState::Withdrawn);
             } else if self.dispatched_again.insert(message.id.clone()) {
+                // Its ledger row stays: a kill before the fresh run must find it.
                 again.push(message);
             } else {
-                self.message_state(hub, &message.id, MessageState::NotDelivered);
+                self.not_sent(hub, &message.id, MessageState::NotDelivered);
             }
         }
         // What this run did not deliver comes before what the user sent since.

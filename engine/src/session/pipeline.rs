@@ -73,10 +73,20 @@ impl Chat {
         }
         self.write(hub, event);
         if let Some(required) = wrong {
-            let message = format!("The provider opened session {named} where {required} is required.");
-            self.write(hub, AgentEvent::Error { message });
-            self.terminate_run(hub, run);
+            self.wrong_session(hub, run, &named, &required);
         }
+    }
+
+    /// A strict run in another session than the required one: cancelled and Errored, and nothing is sent into it again.
+    fn wrong_session(&mut self, hub: &mut Hub, run: &mut Run, named: &str, required: &str) {
+        for message in std::mem::take(&mut run.ledger) {
+            self.not_sent(hub, &message.id, MessageState::NotDelivered);
+        }
+        run.killed = true;
+        self.call(hub, run, |driver, cx| driver.interrupt(cx));
+        let error = Some(format!("The provider opened session {named} where {required} is required."));
+        let synthetic = Some("wrong-session".to_owned());
+        self.done(hub, run, AgentEvent::Done { status: DoneStatus::Errored, result: None, error, session_id: None, synthetic });
     }
 
     /// The session id that a later frame of the provider names (a `/clear` of the user).
@@ -94,7 +104,9 @@ impl Chat {
         if let Some(entry) = entry.filter(|_| run.aliases.contains(assistant_message_id)) {
             let point = point.clone();
             // Document change first, then the journal row, both in one transaction.
+            hub.require_commit();
             self.doc.set_fork_point(&entry, &point);
+            self.flush_with(hub, run);
             self.journal(hub, event);
         }
     }
@@ -111,6 +123,7 @@ impl Chat {
         self.journal(hub, event);
         if let Some(message) = taken {
             hub.ledger(&self.id, &message.id, None);
+            self.withdrawing.remove(&message.id);
             self.message_state(hub, &message.id, MessageState::Delivered);
         }
         let began = run.turn_began;
@@ -128,7 +141,7 @@ impl Chat {
         run.aliases.clear();
         run.turn_began = hub.now.mono;
         self.begin_segment(hub);
-        self.status(hub, if run.inputs.is_empty() { Status::Working } else { Status::AwaitingInput }, fresh_start);
+        self.status(hub, Chat::open_status(run), fresh_start);
     }
 
     /// The first prompt of a process has no Steered of its own.
@@ -146,12 +159,12 @@ impl Chat {
         let id = message_id.clone();
         let returned = run.ledger.iter().position(|message| message.id == id).and_then(|at| run.ledger.remove(at));
         self.journal(hub, event);
-        hub.ledger(&self.id, &id, None);
         let Some(message) = returned else { return };
-        if self.withdrawing.remove(&id) {
-            self.message_state(hub, &id, MessageState::Withdrawn);
+        hub.require_commit();
+        if self.withdrawing.contains(&id) {
+            self.not_sent(hub, &id, MessageState::Withdrawn);
         } else {
-            self.message_state(hub, &id, MessageState::Queued);
+            self.not_sent(hub, &id, MessageState::Queued);
             // Several given back keep their order: what stands at the front and was given back before stays before it.
             let at = self.queue.iter().take_while(|queued| self.returned_before(queued, &message)).count();
             self.queue.insert(at, message);

@@ -11,9 +11,9 @@ use crate::{
 };
 
 impl Chat {
-    /// The provider asks. Nobody is asked while the run is parked.
+    /// The provider asks. Nobody is asked while no turn is open or the open one is being stopped.
     pub(super) fn ask(&mut self, hub: &mut Hub, run: &mut Run, provider_request: String, questions: Vec<UserInputQuestion>) {
-        if run.is_parked() {
+        if run.is_parked() || run.killed || run.stopping {
             self.call(hub, run, |driver, cx| driver.decline(cx, &provider_request));
             return;
         }

@@ -47,6 +47,8 @@ pub struct Run {
     pub ledger: VecDeque<Message>,
     /// The interrupt token was used: no turn of this run parks any more.
     pub killed: bool,
+    /// The mailbox is closed: the run takes no more messages, what it runs may end by itself.
+    pub closed: bool,
     /// A stop in place is under way.
     pub stopping: bool,
     /// Open questions by our request id, oldest first.
@@ -81,6 +83,7 @@ impl Run {
             first: None,
             ledger: VecDeque::new(),
             killed: false,
+            closed: false,
             stopping: false,
             inputs: IndexMap::new(),
             sinks: Sinks::default(),
@@ -101,6 +104,11 @@ impl Run {
 
     /// Whether a message may go to its mailbox.
     pub fn takes_messages(&self) -> bool {
-        self.caps.supports_steering && !self.killed && !self.stream_over && self.phase != Phase::Ended
+        self.parks() && !self.closed && self.phase != Phase::Ended
+    }
+
+    /// Whether it lives on between turns.
+    pub fn parks(&self) -> bool {
+        self.caps.supports_steering && !self.killed && !self.stream_over
     }
 }

@@ -57,12 +57,12 @@ impl Chat {
     /// One event of a child.
     pub(crate) fn subagent_event(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, event: AgentEvent) {
         self.journal_child(hub, chip, &event);
-        if !self.doc_mut().has_chip(chip) {
-            return;
-        }
+        let Some(shown) = self.doc_mut().chip(chip) else { return };
         let steers = matches!(event, AgentEvent::UserMessage { .. } | AgentEvent::Steered { .. });
         let live = run.sinks.live.contains_key(chip);
-        if run.sinks.settled.contains(chip) && !live {
+        // A child that an earlier run settled is settled for this one too: its chip says so, and late traffic must not count it.
+        let over = matches!(shown.status, Some(SubagentStatus::Done | SubagentStatus::Failed));
+        if !live && (over || run.sinks.settled.contains(chip)) {
             if !steers {
                 // A straggler: a killed agent's last frames come after its status.
                 return;
@@ -73,8 +73,8 @@ impl Chat {
             self.child_done(hub, run, chip, *status, error.as_deref());
             return;
         }
-        if !live {
-            self.open_sink(hub, run, chip);
+        if !live && !self.open_sink(hub, run, chip, steers) {
+            return;
         }
         let now = hub.now.wall;
         let Some(doc) = run.sinks.live.get_mut(chip) else { return };
@@ -97,12 +97,26 @@ impl Chat {
         self.arm_flush_for_child(hub);
     }
 
-    fn open_sink(&mut self, hub: &mut Hub, run: &mut Run, chip: &str) {
+    /// Opens the child's document; one that was finished before is continued. Where it cannot be opened the chip stays as it is,
+    /// has no document and is not counted.
+    fn open_sink(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, steers: bool) -> bool {
         let id = subdoc_id(self.chat_id(), chip);
-        let doc = ChatDoc::new(&id, self.chat_id(), hub.ids.bits());
-        self.doc_mut().set_chip(chip, Some(&id), Some(SubagentStatus::Running), true);
+        let peer = hub.ids.bits();
+        let doc = match self.finished_children.get(chip) {
+            None => ChatDoc::new(&id, self.chat_id(), peer),
+            Some(snapshot) => match ChatDoc::load(&id, self.chat_id(), peer, snapshot, &[]) {
+                Ok(doc) => doc,
+                Err(error) => {
+                    let text = format!("the document of subagent {chip} cannot be opened: {error}");
+                    self.journal(hub, AgentEvent::Note { kind: "subagent-document".to_owned(), text });
+                    return false;
+                }
+            },
+        };
+        self.doc_mut().set_chip(chip, Some(&id), Some(SubagentStatus::Running), steers);
         run.sinks.live.insert(chip.to_owned(), doc);
         self.pill(hub, run);
+        true
     }
 
     fn child_done(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, status: DoneStatus, error: Option<&str>) {
@@ -111,19 +125,23 @@ impl Chat {
         run.bypass = true;
         self.doc_mut().set_chip(chip, None, Some(shown), false);
         if let Some(doc) = run.sinks.live.shift_remove(chip) {
-            self.close_sink(hub, doc, status == DoneStatus::Interrupted, error);
+            self.close_sink(hub, chip, doc, status == DoneStatus::Interrupted, error);
             self.pill(hub, run);
         }
         self.arm_flush_for_child(hub);
     }
 
-    fn close_sink(&mut self, hub: &mut Hub, mut doc: ChatDoc, aborted: bool, error: Option<&str>) {
+    fn close_sink(&mut self, hub: &mut Hub, chip: &str, mut doc: ChatDoc, aborted: bool, error: Option<&str>) {
+        // Document bytes are seen only when they are durable with the journal rows that they reflect.
+        hub.require_commit();
         doc.finish_segment(aborted, error, None);
         let seq = self.journal_seq();
         if let Some(bytes) = doc.take_update() {
             hub.doc_update(doc.doc_id(), self.chat_id(), bytes, seq);
         }
-        hub.blob(format!("blob/{}/{}", self.chat_id(), doc.doc_id()), doc.snapshot());
+        let snapshot = doc.snapshot();
+        hub.blob(format!("blob/{}/{}", self.chat_id(), doc.doc_id()), snapshot.clone());
+        self.finished_children.insert(chip.to_owned(), snapshot);
     }
 
     /// Run exit: every remaining child failed, its entry aborted.
@@ -131,7 +149,7 @@ impl Chat {
         for (chip, doc) in std::mem::take(&mut run.sinks.live) {
             run.sinks.settled.insert(chip.clone());
             self.doc_mut().set_chip(&chip, None, Some(SubagentStatus::Failed), false);
-            self.close_sink(hub, doc, true, None);
+            self.close_sink(hub, &chip, doc, true, None);
         }
     }
 
