@@ -223,10 +223,11 @@ impl Invariant for OneChip {
             let bindings = slot(&mut self.bindings, &batch.chat.id);
             for row in &batch.chat.rows {
                 let (child, chip) = (bindings.child_of.get(&row.chip), bindings.chip_of.get(&row.child));
-                if let (Some(child), Some(chip)) = (child, chip) {
-                    if *child == row.child && *chip == row.chip {
-                        continue;
-                    }
+                if let (Some(child), Some(chip)) = (child, chip)
+                    && *child == row.child
+                    && *chip == row.chip
+                {
+                    continue;
                 }
                 let moved = child.is_some_and(|child| *child != row.child) || chip.is_some_and(|chip| *chip != row.chip);
                 found.judge("D7", moment.at, !moved, || {
