@@ -52,6 +52,19 @@ pub struct RunRequest {
     pub native_subagents_off: bool,
 }
 
+/// An MCP server that the provider is told to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServer {
+    /// Name; the provider lists the server under it.
+    pub name: String,
+    /// Program.
+    pub command: String,
+    /// Arguments without the program.
+    pub args: Vec<String>,
+    /// Variables set for it.
+    pub env: Vec<(String, String)>,
+}
+
 /// What a driver wants, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {

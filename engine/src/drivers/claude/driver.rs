@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{
+    control::Control,
     fork::TypedFork,
     permission::OpenRequest,
     wire::{self, Priority},
@@ -17,7 +18,7 @@ use crate::{
         timers::{Class, TimerKey},
     },
     drivers::{
-        Capabilities, Cx, Driver, Output, RunRequest,
+        Capabilities, Cx, Driver, McpServer, Output, RunRequest,
         process::{Life, Process, Record},
     },
     event::{AgentEvent, DoneStatus},
@@ -31,10 +32,14 @@ pub const STOP_SETTLE_MS: u64 = 3_000;
 pub const UNREPORTED_SETTLE_MS: u64 = 5_000;
 /// A held Done of a CLI that does report lifecycle and queued nothing, ms.
 pub const UNACKNOWLEDGED_SETTLE_MS: u64 = 30_000;
+/// Timer of a stop that was answered.
+pub(super) const STOP_SETTLE: &str = "stop-settle";
+/// Timer of a held Done, no lifecycle ever reported.
+pub(super) const UNREPORTED: &str = "unreported-settle";
+/// Timer of a held Done, lifecycle reported.
+pub(super) const UNACKNOWLEDGED: &str = "unacknowledged-settle";
 /// After a stop's Done a result without uuids is dropped for this long, ms; at exactly this age it is not.
 pub const DUPLICATE_RESULT_MS: u64 = 3_000;
-/// Deadline of an optional control answer, ms. The prompt is never gated on it.
-pub const CONTROL_DEADLINE_MS: u64 = 10_000;
 
 /// What became of a message that we wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +85,9 @@ pub(super) struct Stopping {
 /// One run of Claude Code.
 pub struct Claude {
     pub(super) request: RunRequest,
+    pub(super) mcp: Option<McpServer>,
+    /// The process lacks what it was given: it is retired at the next Done, so that the next message gets a fresh one (K15).
+    pub(super) retiring: bool,
     pub(super) process: Process,
     pub(super) saw_init: bool,
     pub(super) session_id: Option<String>,
@@ -93,6 +101,12 @@ pub struct Claude {
     pub(super) reported: bool,
     pub(super) open_tools: BTreeSet<String>,
     pub(super) held: Option<Held>,
+    /// Name of the hold timer that stands, suspended or not.
+    pub(super) hold_timer: Option<&'static str>,
+    /// A question of the human is open: timers of the turn do not run.
+    pub(super) asking: bool,
+    /// Errors that the open reply shows: the error of its result is mostly one of them.
+    pub(super) shown_errors: BTreeSet<String>,
     pub(super) stopping: Option<Stopping>,
     pub(super) stop_done_at: Option<u64>,
     pub(super) active_since_stop: bool,
@@ -100,8 +114,8 @@ pub struct Claude {
     /// Messages that we asked the CLI to give back.
     pub(super) taking_back: BTreeSet<String>,
     pub(super) controls: u64,
-    /// Control requests of ours that are not answered, by id.
-    pub(super) unanswered: BTreeMap<String, &'static str>,
+    /// Control requests of ours that are not answered, by id, with their deadline (ms of the monotonic clock).
+    pub(super) unanswered: BTreeMap<String, (Control, u64)>,
 
     pub(super) agent_tasks: BTreeMap<String, String>,
     pub(super) chips: BTreeSet<String>,
@@ -111,6 +125,8 @@ pub struct Claude {
     pub(super) tool_spawns: BTreeMap<String, String>,
     pub(super) task_status: BTreeMap<String, DoneStatus>,
     pub(super) background: BTreeSet<String>,
+    /// Content taken in, by the uuid of its complete frame: a resumed session may repeat frames (K23).
+    pub(super) seen: BTreeMap<String, BTreeSet<u64>>,
     /// Blocks whose deltas were sent on, by message id.
     pub(super) streamed: BTreeMap<String, BTreeSet<u64>>,
     pub(super) current_message: Option<String>,
@@ -128,6 +144,8 @@ impl Claude {
     pub fn new(proc: ProcId, request: RunRequest) -> Self {
         Claude {
             request,
+            mcp: None,
+            retiring: false,
             process: Process::new(proc),
             saw_init: false,
             session_id: None,
@@ -138,6 +156,9 @@ impl Claude {
             reported: false,
             open_tools: BTreeSet::new(),
             held: None,
+            hold_timer: None,
+            asking: false,
+            shown_errors: BTreeSet::new(),
             stopping: None,
             stop_done_at: None,
             active_since_stop: false,
@@ -151,6 +172,7 @@ impl Claude {
             tool_spawns: BTreeMap::new(),
             task_status: BTreeMap::new(),
             background: BTreeSet::new(),
+            seen: BTreeMap::new(),
             streamed: BTreeMap::new(),
             current_message: None,
             assistant_id: String::new(),
@@ -162,23 +184,14 @@ impl Claude {
         }
     }
 
+    /// The same run with an MCP server that the CLI starts.
+    pub fn with_mcp(mut self, server: McpServer) -> Self {
+        self.mcp = Some(server);
+        self
+    }
+
     pub(super) fn turn_open(&self) -> bool {
         self.turn != Turn::None
-    }
-
-    /// Sends a control request and arms the deadline that ends it when no answer comes.
-    pub(super) fn control(&mut self, cx: &mut Cx<'_>, id: String, what: &'static str, line: String) {
-        self.process.write_line(cx, line);
-        self.unanswered.insert(id, what);
-        let key = cx.key(Class::P, "control-deadline");
-        if !cx.timers.is_armed(&key) {
-            cx.timers.arm(key, cx.now.mono + CONTROL_DEADLINE_MS);
-        }
-    }
-
-    pub(super) fn next_control(&mut self, stem: &str) -> String {
-        self.controls += 1;
-        format!("{stem}_{}", self.controls)
     }
 
     fn record(&mut self, cx: &mut Cx<'_>, line: &[u8]) {
@@ -192,7 +205,7 @@ impl Claude {
     }
 
     /// Counted, and noted once a run: a bad record never ends it (D11).
-    fn bad_record(&mut self, cx: &mut Cx<'_>, text: &str) {
+    pub(super) fn bad_record(&mut self, cx: &mut Cx<'_>, text: &str) {
         self.bad_records += 1;
         if self.bad_records == 1 {
             cx.note("bad-record", text);
@@ -232,11 +245,11 @@ impl Driver for Claude {
             proc: self.process.proc,
             chat: cx.chat.to_owned(),
             program: cx.config.claude_program.clone(),
-            args: wire::arguments(cx.config, &self.request),
+            args: wire::arguments(cx.config, &self.request, self.mcp.as_ref()),
             env: wire::environment(),
             cwd: self.request.cwd.clone(),
         })));
-        self.control(cx, wire::INITIALIZE.to_owned(), "initialize", wire::initialize());
+        self.control(cx, wire::INITIALIZE.to_owned(), Control::Initialize, wire::initialize());
         self.write_message(cx, first, true);
         self.turn = Turn::Own;
         self.turn_messages.push(first.id.clone());
@@ -252,8 +265,7 @@ impl Driver for Claude {
             SpawnError::Io(words) => format!("Claude Code could not be started: {words}"),
         };
         cx.out.push(Output::Reaped);
-        self.end_turn_with(cx, DoneStatus::Errored, Some(text));
-        cx.out.push(Output::Ended);
+        self.ended(cx, DoneStatus::Errored, Some(text));
     }
 
     fn bytes(&mut self, cx: &mut Cx<'_>, pipe: Pipe, bytes: &[u8]) {
@@ -289,16 +301,9 @@ impl Driver for Claude {
             }
             "interrupt-grace" => self.process.terminate(cx),
             "kill-grace" => self.process.kill(cx),
-            "stop-settle" => self.stop_settle(cx),
-            "unreported-settle" | "unacknowledged-settle" => self.hold_expired(cx),
-            "control-deadline" => {
-                for (id, what) in std::mem::take(&mut self.unanswered) {
-                    cx.note(
-                        "control-deadline",
-                        format!("no answer to {what} ({id}) in {CONTROL_DEADLINE_MS} ms; it goes on without"),
-                    );
-                }
-            }
+            STOP_SETTLE => self.stop_settle(cx),
+            UNREPORTED | UNACKNOWLEDGED => self.hold_expired(cx),
+            "control-deadline" => self.control_deadline(cx),
             _ => {}
         }
     }
@@ -328,7 +333,7 @@ impl Driver for Claude {
         }
         self.interrupted = true;
         self.close_questions(cx);
-        self.control(cx, wire::KILL_INTERRUPT.to_owned(), "interrupt", wire::kill_interrupt());
+        self.control(cx, wire::KILL_INTERRUPT.to_owned(), Control::Kill, wire::kill_interrupt());
         self.process.terminate_after(cx, INTERRUPT_GRACE_MS);
     }
 
@@ -352,7 +357,8 @@ impl Driver for Claude {
     }
 
     fn question_open(&mut self, cx: &mut Cx<'_>, open: bool) {
-        for name in ["unreported-settle", "unacknowledged-settle", "stop-settle"] {
+        self.asking = open;
+        for name in [UNREPORTED, UNACKNOWLEDGED, STOP_SETTLE] {
             let key = cx.key(Class::D, name);
             if open { cx.timers.suspend(&key, cx.now.mono) } else { cx.timers.resume(&key, cx.now.mono) }
         }

@@ -27,13 +27,14 @@ pub struct TypedFork {
 }
 
 impl TypedFork {
-    /// Opens the chip and its tab. `prompt` may be any JSON, so that an odd shape does not cost the frame.
+    /// Opens the chip and its tab. `prompt` may be any JSON, so that an odd shape does not cost the frame; without one the tab
+    /// opens with the command, since a tab without an opening is not counted.
     pub fn open(cx: &mut Cx<'_>, task: &str, description: &str, prompt: &Value) -> Self {
         let command = description.split_whitespace().next().unwrap_or("/");
         let chip = format!("{TAG}{}-{task}", command.trim_start_matches('/'));
         let prompt = match prompt {
             Value::String(text) => text.clone(),
-            Value::Null => String::new(),
+            Value::Null => description.to_owned(),
             other => other.to_string(),
         };
         cx.event(AgentEvent::ToolCall {

@@ -1,14 +1,21 @@
 //! The Claude Code driver: one `claude` process over stream-json.
 //!
-//! `driver` holds the state and the doors, `turn` the turn loop (hold of Done, confirmation, stop in place), `normalize` what
-//! each frame becomes, `permission` questions and approvals, `fork` the typed fork, `result` the reading of results, `wire` the
-//! lines that are written.
+//! `driver` holds the state and the doors, `turn` the turn loop (confirmation, hold of Done), `settle` how a turn ends (results,
+//! stop in place, end of the stream), `normalize` what each frame becomes, with `stream`, `reply`, `child` and `tasks` for the
+//! big kinds; `permission` questions and approvals, `fork` the typed fork, `result` the reading of results, `wire` the lines that
+//! are written.
 
+mod child;
+mod control;
 pub mod driver;
 pub mod fork;
 mod normalize;
 mod permission;
+mod reply;
 pub mod result;
+mod settle;
+mod stream;
+mod tasks;
 mod tools;
 mod turn;
 pub mod wire;

@@ -19,6 +19,15 @@ pub const DENY_AND_STOP: &str = "Deny and stop";
 /// What the model reads when the human says no.
 pub const DENIED: &str = "The user denied this.";
 
+/// Why a request is turned down while no turn is open.
+const NO_TURN: &str = "No turn is open.";
+/// Why a request is turned down that the turn's end found open.
+const TURN_OVER: &str = "The turn is over.";
+/// Why a request is turned down that came after a stop.
+const STOPPED: &str = "The user stopped this turn.";
+/// Longest text of a tool's input in an approval, characters.
+const INPUT_CHARS: usize = 2_000;
+
 /// A request of the CLI that waits for an answer.
 #[derive(Debug)]
 pub(super) struct OpenRequest {
@@ -26,6 +35,8 @@ pub(super) struct OpenRequest {
     suggestions: Value,
     /// The questions' texts, for AskUserQuestion: answers are keyed by them.
     questions: Option<Vec<String>>,
+    /// Its card is closed: the human's answer comes too late, the CLI withdraws it or is refused at the turn's end.
+    closed: bool,
 }
 
 impl Claude {
@@ -34,8 +45,22 @@ impl Claude {
         let request = &frame["request"];
         let Some(id) = frame["request_id"].as_str() else { return };
         if request["subtype"].as_str() != Some("can_use_tool") {
-            cx.note("unknown-request", format!("a control request that is not answered: {}", request["subtype"]));
+            let kind = request["subtype"].as_str().unwrap_or("without a subtype");
+            cx.note("unknown-request", format!("a control request that is refused: {kind}"));
+            // It waits for an answer, and nobody else gives one.
+            self.process.write_line(cx, wire::unsupported(id, &format!("Unsupported control request: {kind}")));
             return;
+        }
+        if self.requests.contains_key(id) {
+            return;
+        }
+        // A request for a turn that is not open is declined, never approved (K19); background work may still ask.
+        if !self.turn_open() && self.background.is_empty() {
+            return self.deny(cx, id, NO_TURN);
+        }
+        // After a stop nothing more is granted, and a card would hold the stop's end back.
+        if self.stopping.is_some() || self.interrupted {
+            return self.deny(cx, id, STOPPED);
         }
         let tool = request["tool_name"].as_str().unwrap_or("a tool");
         let input = request["input"].clone();
@@ -44,59 +69,70 @@ impl Claude {
             self.process.write_line(cx, wire::answer(id, json!({"behavior": "allow", "updatedInput": input})));
             return;
         }
-        self.requests.insert(
-            id.to_owned(),
-            OpenRequest {
-                input: input.clone(),
-                suggestions: request["permission_suggestions"].clone(),
-                questions: asks_human.then(|| question_texts(&input)),
-            },
-        );
-        // A request for a turn that is not open is declined, never approved (K19); background work may still ask.
-        if !self.turn_open() && self.background.is_empty() {
-            self.decline_request(cx, id, "No turn is open.");
-            return;
-        }
         let questions = if asks_human { human_questions(&input) } else { vec![approval(tool, request)] };
+        let open = OpenRequest {
+            suggestions: request["permission_suggestions"].clone(),
+            questions: asks_human.then(|| question_texts(&input)),
+            input,
+            closed: false,
+        };
+        self.requests.insert(id.to_owned(), open);
         cx.out.push(Output::Ask { provider_request: id.to_owned(), questions });
     }
 
     /// `control_cancel_request`: the card is closed with empty answers, nothing is written.
     pub(super) fn control_cancelled(&mut self, cx: &mut Cx<'_>, id: &str) {
-        if self.requests.remove(id).is_some() {
+        if self.requests.remove(id).is_some_and(|request| !request.closed) {
             cx.out.push(Output::AskWithdrawn { provider_request: id.to_owned() });
         }
     }
 
-    /// At a stop, at the turn's end and at the exit open questions are closed and never answered late (I6).
+    /// At a stop and at the exit open questions are closed and never answered late (I6).
     pub(super) fn close_questions(&mut self, cx: &mut Cx<'_>) {
-        for id in std::mem::take(&mut self.requests).into_keys() {
-            cx.out.push(Output::AskWithdrawn { provider_request: id });
+        for (id, request) in &mut self.requests {
+            if !std::mem::replace(&mut request.closed, true) {
+                cx.out.push(Output::AskWithdrawn { provider_request: id.clone() });
+            }
         }
     }
 
-    /// The human's answer.
+    /// Every path that ends a turn answers what is still asked: a child of background work would wait for ever (K19).
+    pub(super) fn refuse_open_requests(&mut self, cx: &mut Cx<'_>) {
+        self.close_questions(cx);
+        for id in std::mem::take(&mut self.requests).into_keys() {
+            self.deny(cx, &id, TURN_OVER);
+        }
+    }
+
+    /// The human's answer, or none when the card was closed without one: then the CLI withdraws its request, or the turn's end
+    /// refuses it.
     pub(super) fn answer_request(&mut self, cx: &mut Cx<'_>, id: &str, answers: Option<&[String]>) {
         let Some(answers) = answers else {
-            self.requests.remove(id);
+            if let Some(request) = self.requests.get_mut(id) {
+                request.closed = true;
+            }
             return;
         };
+        if self.requests.get(id).is_none_or(|request| request.closed) {
+            return;
+        }
         let Some(open) = self.requests.remove(id) else { return };
         let response = match &open.questions {
             Some(questions) => {
-                let mut given = Map::new();
-                for (question, answer) in questions.iter().zip(answers) {
-                    given.insert(question.clone(), answer.clone().into());
-                }
-                let mut input = open.input;
-                input["answers"] = Value::Object(given);
+                let given: Map<String, Value> =
+                    questions.iter().cloned().zip(answers.iter().map(|answer| answer.clone().into())).collect();
+                let mut input = match open.input {
+                    Value::Object(input) => input,
+                    _ => Map::new(),
+                };
+                input.insert("answers".to_owned(), Value::Object(given));
                 json!({"behavior": "allow", "updatedInput": input})
             }
             None => match answers.first().map(String::as_str) {
-                Some(ALLOW_ALWAYS) => {
+                Some(ALLOW_ALWAYS) if offers_always(&open.suggestions) => {
                     json!({"behavior": "allow", "updatedInput": open.input, "updatedPermissions": open.suggestions})
                 }
-                Some(ALLOW_ONCE) => json!({"behavior": "allow", "updatedInput": open.input}),
+                Some(ALLOW_ONCE | ALLOW_ALWAYS) => json!({"behavior": "allow", "updatedInput": open.input}),
                 Some(DENY_AND_STOP) => json!({"behavior": "deny", "message": DENIED, "interrupt": true}),
                 Some(DENY) | None => json!({"behavior": "deny", "message": DENIED}),
                 // Words of the human's own are the reason that the model reads.
@@ -109,22 +145,36 @@ impl Claude {
     /// Turned down without asking anybody.
     pub(super) fn decline_request(&mut self, cx: &mut Cx<'_>, id: &str, why: &str) {
         if self.requests.remove(id).is_some() {
-            self.process.write_line(cx, wire::answer(id, json!({"behavior": "deny", "message": why})));
+            self.deny(cx, id, why);
         }
+    }
+
+    fn deny(&self, cx: &mut Cx<'_>, id: &str, why: &str) {
+        self.process.write_line(cx, wire::answer(id, json!({"behavior": "deny", "message": why})));
     }
 }
 
+fn offers_always(suggestions: &Value) -> bool {
+    suggestions.as_array().is_some_and(|list| !list.is_empty())
+}
+
+/// What the human is asked to approve: the tool, why, and its input, since a yes without seeing the command is no yes.
 fn approval(tool: &str, request: &Value) -> UserInputQuestion {
     let what = request["description"].as_str().or_else(|| request["decision_reason"].as_str()).unwrap_or_default();
+    let mut question = if what.is_empty() { format!("Allow {tool}?") } else { format!("Allow {tool}: {what}?") };
+    if !request["input"].is_null() {
+        question.push('\n');
+        question.extend(request["input"].to_string().chars().take(INPUT_CHARS));
+    }
     let mut options = vec![ALLOW_ONCE.to_owned()];
-    if request["permission_suggestions"].as_array().is_some_and(|list| !list.is_empty()) {
+    if offers_always(&request["permission_suggestions"]) {
         options.push(ALLOW_ALWAYS.to_owned());
     }
     options.extend([DENY.to_owned(), DENY_AND_STOP.to_owned()]);
     UserInputQuestion {
         id: "approval".to_owned(),
         header: tool.to_owned(),
-        question: if what.is_empty() { format!("Allow {tool}?") } else { format!("Allow {tool}: {what}?") },
+        question,
         options,
         multi_select: false,
         prefill: None,

@@ -39,6 +39,15 @@ pub fn spawns(name: &str) -> bool {
     matches!(name, "Agent" | "Task")
 }
 
+/// Text of a content block; a bare string stands for a text block. Other kinds have none.
+pub fn block_text(block: &Value) -> &str {
+    match block {
+        Value::String(text) => text,
+        _ if block["type"].as_str() == Some("text") => block["text"].as_str().unwrap_or_default(),
+        _ => "",
+    }
+}
+
 /// Text of a `tool_result` block's content: a string, or the texts of its blocks.
 pub fn result_text(content: &Value) -> Option<String> {
     match content {

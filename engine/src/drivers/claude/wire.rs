@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     core::{config::EngineConfig, input::Sandbox},
-    drivers::RunRequest,
+    drivers::{McpServer, RunRequest},
 };
 
 /// Request id of the initialize request.
@@ -24,7 +24,7 @@ pub enum Priority {
 }
 
 /// Arguments of the CLI, without the program.
-pub fn arguments(config: &EngineConfig, request: &RunRequest) -> Vec<String> {
+pub fn arguments(config: &EngineConfig, request: &RunRequest, mcp: Option<&McpServer>) -> Vec<String> {
     let mut args: Vec<String> = [
         "--print",
         "--input-format",
@@ -53,6 +53,12 @@ pub fn arguments(config: &EngineConfig, request: &RunRequest) -> Vec<String> {
     args.extend(["--permission-mode".to_owned(), mode.to_owned()]);
     if let Some(session) = &request.resume {
         args.push(format!("--resume={session}"));
+    }
+    if let Some(server) = mcp {
+        let env: serde_json::Map<String, Value> =
+            server.env.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        let entry = json!({"command": server.command, "args": server.args, "env": env});
+        args.extend(["--mcp-config".to_owned(), json!({"mcpServers": {&server.name: entry}}).to_string()]);
     }
     if request.native_subagents_off {
         // `Workflow` also runs agents and needs its own name; `Agent` is listed as `Task` by init.
@@ -112,4 +118,9 @@ pub fn cancel(request_id: &str, message_uuid: &str) -> String {
 pub fn answer(request_id: &str, response: Value) -> String {
     json!({"type": "control_response", "response": {"subtype": "success", "request_id": request_id, "response": response}})
         .to_string()
+}
+
+/// A request of the CLI that no host of this kind answers: an error lets it go on.
+pub fn unsupported(request_id: &str, what: &str) -> String {
+    json!({"type": "control_response", "response": {"subtype": "error", "request_id": request_id, "error": what}}).to_string()
 }
