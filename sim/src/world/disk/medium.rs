@@ -88,7 +88,8 @@ impl Medium {
             let is_write = |change: &&mut Change| matches!(change, Change::Write { .. });
             if let Some(write) = kept.iter_mut().rev().find(is_write) {
                 tear(write, sector);
-            } else if let Some(mut write) = self.unsynced.last().filter(|change| matches!(change, Change::Write { .. })).cloned() {
+            } else if let Some(mut write) = self.unsynced.last().filter(|change| matches!(change, Change::Write { .. })).cloned()
+            {
                 tear(&mut write, sector);
                 kept.push(write);
             }

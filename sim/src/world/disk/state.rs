@@ -21,7 +21,7 @@ pub(super) struct Handle {
     pub(super) number: u64,
     pub(super) inode: u64,
     pub(super) path: Arc<str>,
-    /// The file was made by this opening, and its first sync has to make its name durable too.
+    /// A journal that this opening made or would have made: its first sync has to make its name durable too.
     pub(super) name_owed: bool,
 }
 
@@ -91,7 +91,8 @@ impl State {
             self.medium.delete(&name);
         }
         self.last_handle += 1;
-        let name_owed = found.is_none() && how.is_journal && !how.delete_on_close;
+        // Also where the file was there already: whoever made it may have died before its name was durable.
+        let name_owed = how.create && how.is_journal && !how.delete_on_close;
         Ok(Handle { number: self.last_handle, inode, path: name, name_owed })
     }
 

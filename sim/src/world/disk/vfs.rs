@@ -8,7 +8,7 @@
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use rusqlite::{Connection, Error, OpenFlags, ffi};
@@ -39,7 +39,7 @@ unsafe impl Sync for World {}
 
 impl World {
     pub(super) fn new(state: State) -> Arc<Self> {
-        Arc::new_cyclic(|this| {
+        Arc::new_cyclic(|this: &Weak<World>| {
             let name = CString::new(format!("disk-{:p}", this.as_ptr())).unwrap_or_default();
             let vfs = Box::new(ffi::sqlite3_vfs {
                 iVersion: 2,
@@ -232,8 +232,7 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, into: *mut c_void, lengt
 
 unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, length: c_int, offset: i64) -> c_int {
     // SAFETY: the file is open, `from` holds `length` bytes.
-    let (file, from) =
-        unsafe { (opened(file), std::slice::from_raw_parts(from.cast::<u8>(), length.unsigned_abs() as usize)) };
+    let (file, from) = unsafe { (opened(file), std::slice::from_raw_parts(from.cast::<u8>(), length.unsigned_abs() as usize)) };
     code(file.world.state().write(&file.handle, from, offset.unsigned_abs()))
 }
 
@@ -379,4 +378,43 @@ unsafe extern "C" fn nothing(_context: *mut ffi::sqlite3_context, _count: c_int,
 unsafe extern "C" fn release(share: *mut c_void) {
     // SAFETY: `share` came out of `Arc::into_raw` in `World::connect`, and comes here once.
     drop(unsafe { Arc::from_raw(share.cast::<World>().cast_const()) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Disk;
+    use super::*;
+
+    fn registered(name: &CStr) -> bool {
+        // SAFETY: a name that ends with a zero; the answer is only compared.
+        !unsafe { ffi::sqlite3_vfs_find(name.as_ptr()) }.is_null()
+    }
+
+    #[test]
+    fn a_world_goes_with_its_last_connection_and_leaves_nothing_behind() {
+        let disk = Disk::new(1);
+        let (world, name) = (Arc::downgrade(&disk.world), disk.world.name.clone());
+        assert!(!registered(&name), "before anything is opened");
+        let connection = disk.open("engine.sqlite").expect("opens");
+        drop(disk);
+        connection.execute_batch("CREATE TABLE t (n); INSERT INTO t VALUES (1)").expect("the connection has its own share");
+        assert!(registered(&name));
+        drop(connection);
+        assert_eq!(world.strong_count(), 0);
+        assert!(!registered(&name));
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_opened_leaves_nothing_behind() {
+        let disk = Disk::new(1);
+        let (world, name) = (Arc::downgrade(&disk.world), disk.world.name.clone());
+        disk.fence();
+        let error = disk.open("engine.sqlite").expect_err("fenced");
+        assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::CannotOpen));
+        let long = "x".repeat(PATH_BYTES as usize);
+        assert!(disk.open(&long).is_err(), "a path longer than the door");
+        drop(disk);
+        assert_eq!(world.strong_count(), 0);
+        assert!(!registered(&name));
+    }
 }
