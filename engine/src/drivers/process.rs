@@ -191,10 +191,8 @@ impl Process {
             return Life::Over;
         }
         // A grandchild may hold a pipe open, and a process may close its stdout and stay: neither may hold the end back.
-        if self.stdout_ended || self.exit.is_some() {
-            if !cx.timers.is_armed(&key) {
-                cx.timers.arm(key, cx.now.mono + STDERR_CLOSE_WAIT_MS);
-            }
+        if (self.stdout_ended || self.exit.is_some()) && !cx.timers.is_armed(&key) {
+            cx.timers.arm(key, cx.now.mono + STDERR_CLOSE_WAIT_MS);
         }
         Life::Goes
     }
@@ -278,27 +276,42 @@ fn tail(stderr: &[u8]) -> String {
 }
 
 /// Hides secrets: Bearer and Basic values, tokens starting `sk-`, `ghp_`, `xox`, and `api_key=` values.
+///
+/// Words end at white space, quotes and commas too, since a tail is often a dumped header map or JSON.
 fn redact(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
     let mut hide_next = false;
-    let words = line.split(' ').map(|word| {
-        let hidden = std::mem::take(&mut hide_next);
-        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        if bare.eq_ignore_ascii_case("bearer") || bare.eq_ignore_ascii_case("basic") {
-            hide_next = true;
-            return word.to_owned();
+    for piece in line.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';')) {
+        let word = piece.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';'));
+        let end = &piece[word.len()..];
+        let kept = match secret_at(word) {
+            _ if hide_next && !word.is_empty() => Some(0),
+            found => found.filter(|at| *at < word.len()),
+        };
+        if !word.is_empty() {
+            let scheme = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            let quoted_key = word.to_ascii_lowercase().ends_with("api_key=");
+            hide_next = quoted_key || scheme.eq_ignore_ascii_case("bearer") || scheme.eq_ignore_ascii_case("basic");
         }
-        if hidden && !word.is_empty() {
-            return "[redacted]".to_owned();
+        match kept {
+            Some(at) => {
+                shown.push_str(&word[..at]);
+                shown.push_str("[redacted]");
+            }
+            None => shown.push_str(word),
         }
-        if let Some(at) = word.to_ascii_lowercase().find("api_key=") {
-            return format!("{}[redacted]", &word[..at + "api_key=".len()]);
-        }
-        match ["sk-", "ghp_", "xox"].iter().filter_map(|mark| word.find(mark)).min() {
-            Some(at) if at == 0 || !word.as_bytes()[at - 1].is_ascii_alphanumeric() => format!("{}[redacted]", &word[..at]),
-            _ => word.to_owned(),
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
+        shown.push_str(end);
+    }
+    shown
+}
+
+/// Where a secret begins inside a word.
+fn secret_at(word: &str) -> Option<usize> {
+    // ASCII lower case keeps every byte's place.
+    let key = word.to_ascii_lowercase().find("api_key=").map(|at| at + "api_key=".len());
+    let starts_word = |at: usize| at == 0 || !word.as_bytes()[at - 1].is_ascii_alphanumeric();
+    let marks = ["sk-", "ghp_", "xox"].into_iter().flat_map(|mark| word.match_indices(mark));
+    marks.map(|(at, _)| at).filter(|at| starts_word(*at)).chain(key).min()
 }
 
 #[cfg(test)]
@@ -351,6 +364,10 @@ mod tests {
         assert_eq!(
             redact(line),
             "Authorization: Bearer [redacted] api_key=[redacted] token [redacted] ([redacted] [redacted] task-sk"
+        );
+        assert_eq!(
+            redact("{\"authorization\":\"Bearer abc\",\"x\":1}\tBasic\tdXNlcg== desk-sk-1 api_key=\"q w\""),
+            "{\"authorization\":\"Bearer [redacted]\",\"x\":1}\tBasic\t[redacted] desk-[redacted] api_key=\"[redacted] w\""
         );
     }
 

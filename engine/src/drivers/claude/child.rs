@@ -72,10 +72,10 @@ impl Claude {
         if bare.is_empty() || bare.starts_with("<system-reminder>") || bare.starts_with("[Request interrupted") {
             return;
         }
-        if let Some(fork) = self.fork.as_mut().filter(|fork| fork.chip == chip) {
-            if fork.is_echo(text) {
-                return;
-            }
+        if let Some(fork) = self.fork.as_mut().filter(|fork| fork.chip == chip)
+            && fork.is_echo(text)
+        {
+            return;
         }
         // The opening was seeded from the Agent call: its echo is dropped once (N5).
         if self.openings.get(chip).is_some_and(|opening| opening.trim() == bare) {

@@ -98,10 +98,10 @@ impl Claude {
     fn supersede_held(&mut self, cx: &mut Cx<'_>) {
         let Some(held) = self.held.take() else { return };
         self.disarm_hold(cx);
-        if let AgentEvent::Done { error: Some(message), .. } = held.done {
-            if !self.shown_errors.contains(&message) {
-                cx.event(AgentEvent::Error { message });
-            }
+        if let AgentEvent::Done { error: Some(message), .. } = held.done
+            && !self.shown_errors.contains(&message)
+        {
+            cx.event(AgentEvent::Error { message });
         }
         cx.out.extend(held.fork_point.map(Output::Event));
         self.end_messages();
