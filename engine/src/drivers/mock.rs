@@ -13,7 +13,7 @@ use crate::{
     core::{
         effect::{Effect, Spawn},
         input::{ExitStatus, Message, Pipe, ProcId, SpawnError},
-        timers::TimerKey,
+        timers::{Class, TimerKey},
     },
     event::{AgentEvent, DoneStatus, UserInputQuestion},
 };
@@ -208,7 +208,9 @@ impl Driver for Mock {
 
     fn shut_down(&mut self, cx: &mut Cx<'_>) {
         self.process.close_stdin(cx);
-        if !self.interrupted {
+        // One SIGTERM is enough, and the grace after it is not begun anew.
+        let key = cx.key(Class::P, "kill-grace");
+        if !self.interrupted && !cx.timers.is_armed(&key) {
             self.process.terminate(cx);
         }
     }

@@ -23,7 +23,12 @@ impl Chat {
         hub.require_commit();
         self.queue_paused = false;
         self.dispatched_again.remove(&message.id);
-        self.dispatch(hub, message);
+        let overtakes = self.queue.iter().any(|queued| self.overflow.contains(&queued.id));
+        if overtakes && self.run.as_ref().is_some_and(Run::takes_messages) {
+            self.overflow(hub, message);
+        } else {
+            self.dispatch(hub, message);
+        }
         self.look_at_waiting(hub);
     }
 
@@ -53,11 +58,8 @@ impl Chat {
     /// Sends what waits: to the mailbox of a live run, else on a fresh run.
     pub(super) fn dispatch(&mut self, hub: &mut Hub, message: Message) {
         if let Some(run) = self.run.as_ref().filter(|run| run.takes_messages()) {
-            let overtakes = self.queue.iter().any(|queued| self.overflow.contains(&queued.id));
-            if run.ledger.len() >= MAILBOX || overtakes {
-                self.message_row(hub, &message, MessageState::Queued);
-                self.overflow.insert(message.id.clone());
-                self.queue.push_back(message);
+            if run.ledger.len() >= MAILBOX {
+                self.overflow(hub, message);
                 return;
             }
             let shown = Chat::open_status(run);
@@ -74,6 +76,13 @@ impl Chat {
             return;
         }
         self.start(hub, message);
+    }
+
+    /// The mailbox has no room, or others wait for room before this message: it stands behind them in the queue.
+    fn overflow(&mut self, hub: &mut Hub, message: Message) {
+        self.message_row(hub, &message, MessageState::Queued);
+        self.overflow.insert(message.id.clone());
+        self.queue.push_back(message);
     }
 
     /// What a viewer sees of a message that is handed on: the status first, then the entry, then the time of the chat (R1).

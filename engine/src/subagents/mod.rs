@@ -161,6 +161,54 @@ impl Chat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        core::{
+            config::EngineConfig,
+            effect::Effect,
+            input::{ChatSpec, Harness, Message, ProcId},
+        },
+        drivers::Capabilities,
+        event::ToolCall,
+        feed::{Change, Row},
+    };
+
+    /// The pills that a viewer is shown while the child's document is damaged before its second life; the last chip state.
+    fn pills(damaged: bool) -> (Vec<u32>, Option<SubagentStatus>) {
+        let caps = Capabilities { supports_steering: true, stops_turn_in_place: true, deterministic_turn_end: false };
+        let mut hub = Hub::new(EngineConfig::default(), 1);
+        let spec = ChatSpec { chat: "c".to_owned(), harness: Harness::Mock(caps), ..ChatSpec::default() };
+        let mut chat = Chat::new(&mut hub, spec);
+        chat.send(&mut hub, Message { chat: "c".to_owned(), id: "m1".to_owned(), text: "go".to_owned() });
+        hub.finish();
+        hub.stored(Ok(()));
+        let user = |text: &str| AgentEvent::UserMessage { text: text.to_owned() };
+        let over =
+            AgentEvent::Done { status: DoneStatus::Completed, result: None, error: None, session_id: None, synthetic: None };
+        chat.drive(&mut hub, ProcId(1), |_, cx| {
+            let call = ToolCall::Unknown { name: "Agent".to_owned(), input: serde_json::Value::Null };
+            cx.event(AgentEvent::ToolCall { id: "t1".to_owned(), call });
+            cx.tagged("t1", user("first"));
+            cx.tagged("t1", over);
+        });
+        hub.finish();
+        hub.stored(Ok(()));
+        if damaged {
+            chat.finished_children.insert("t1".to_owned(), b"torn".to_vec());
+        }
+        chat.drive(&mut hub, ProcId(1), |_, cx| cx.tagged("t1", user("second")));
+        let pills = hub.finish().into_iter().filter_map(|effect| match effect {
+            Effect::Publish(Change::Row(Row::Session(row))) => Some(row.running_subagents),
+            _ => None,
+        });
+        (pills.collect(), chat.doc_mut().chip("t1").and_then(|chip| chip.status))
+    }
+
+    /// RL-06: the child's document cannot be opened: the chip stays as it is, and is not counted.
+    #[test]
+    fn a_child_whose_document_is_torn_is_counted() {
+        assert_eq!(pills(false), (vec![1], Some(SubagentStatus::Running)));
+        assert_eq!(pills(true), (vec![], Some(SubagentStatus::Done)));
+    }
 
     #[test]
     fn ids_of_child_documents_stay_within_their_syntax() {

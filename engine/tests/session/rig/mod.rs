@@ -1,0 +1,229 @@
+//! Plays a script against a core.
+
+mod parse;
+mod say;
+mod show;
+mod viewer;
+mod watch;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{
+    core::{
+        Core,
+        config::EngineConfig,
+        effect::Effect,
+        input::{ChatSpec, Harness, Input, Now, Pipe, ProcId, StoreError},
+    },
+    drivers::Capabilities,
+    store::Store,
+};
+use parse::{Line, Verb};
+use viewer::Viewer;
+use watch::Watch;
+
+/// Wall clock at virtual time 0, ms: the two clocks must never be taken for each other.
+const WALL_AT_START: u64 = 1_700_000_000_000;
+
+/// What a mock can do when the script says nothing about it.
+const MOCK: Capabilities = Capabilities { supports_steering: true, stops_turn_in_place: true, deterministic_turn_end: false };
+
+/// When store effects fail.
+#[derive(Clone, Copy, Debug)]
+pub struct Failing {
+    /// The first effect that fails, counted from 1.
+    pub from: u64,
+    /// How many in a row.
+    pub times: u64,
+    /// How.
+    pub kind: StoreError,
+}
+
+/// One engine with its viewer.
+pub struct Rig {
+    core: Core,
+    now: u64,
+    store: Store,
+    failing: Option<Failing>,
+    /// A script may switch the store off and on.
+    broken: Option<StoreError>,
+    stores: u64,
+    pub viewer: Viewer,
+    watch: Watch,
+    procs: BTreeMap<String, ProcId>,
+    created: BTreeSet<String>,
+    shows: Vec<String>,
+    transcript: String,
+    /// Every effect performed, in order.
+    pub performed: Vec<Effect>,
+}
+
+impl Rig {
+    fn new(failing: Option<Failing>) -> Rig {
+        Rig {
+            core: Core::new(EngineConfig::default(), 7),
+            now: 0,
+            store: Store::in_memory().expect("a store in memory"),
+            failing,
+            broken: None,
+            stores: 0,
+            viewer: Viewer::default(),
+            watch: Watch::default(),
+            procs: BTreeMap::new(),
+            created: BTreeSet::new(),
+            shows: Vec::new(),
+            transcript: String::new(),
+            performed: Vec::new(),
+        }
+    }
+
+    /// Plays a script to its end.
+    pub fn play(script: &str, failing: Option<Failing>) -> Rig {
+        let mut rig = Rig::new(failing);
+        for (line, text) in parse::lines(script) {
+            rig.line(line, text);
+        }
+        rig
+    }
+
+    /// Whether no timer stands and no lease is held.
+    pub fn nothing_is_due(&self) -> bool {
+        self.core.deadline().is_none() && self.core.leases().next().is_none()
+    }
+
+    fn line(&mut self, line: Line, text: &str) {
+        if line.at > self.now {
+            // What is due at the instant of an input comes after it: timers are the last class.
+            self.fire_until(line.at - 1);
+            self.now = line.at;
+        }
+        self.transcript.push_str(text);
+        self.transcript.push('\n');
+        if !self.created.contains(&line.chat) && !matches!(line.verb, Verb::Chat(_) | Verb::Show(_) | Verb::Store(_)) {
+            self.create(&line.chat, Harness::Mock(MOCK), None);
+        }
+        match line.verb {
+            Verb::Show(what) => self.shows.extend(what),
+            Verb::Store(kind) => self.broken = kind,
+            Verb::Chat(chat) => self.create(&line.chat, chat.harness(MOCK), chat.resume),
+            Verb::Wait => self.fire_until(line.at),
+            Verb::Input(input) => self.deliver(input),
+            Verb::Said(bytes) => {
+                let proc = self.proc(line.proc, &line.chat);
+                self.deliver(Input::Bytes { proc, pipe: Pipe::Stdout, bytes });
+            }
+            Verb::Ends(ends) => {
+                let proc = self.proc(line.proc, &line.chat);
+                for input in ends.inputs(proc) {
+                    self.deliver(input);
+                }
+            }
+            Verb::AllExit => {
+                for proc in self.core.leases().collect::<Vec<_>>() {
+                    for input in parse::Ends::Exit(0).inputs(proc) {
+                        self.deliver(input);
+                    }
+                }
+            }
+            Verb::Look(what) => {
+                let seen = show::look(&what, &line.chat, &self.core, &self.viewer);
+                self.print(seen);
+            }
+        }
+    }
+
+    fn create(&mut self, chat: &str, harness: Harness, resume: Option<String>) {
+        self.created.insert(chat.to_owned());
+        let strict = resume.is_some();
+        let resume_policy = if strict { engine::core::input::ResumePolicy::RequireExisting } else { Default::default() };
+        let spec =
+            ChatSpec { chat: chat.to_owned(), harness, cwd: "/w".to_owned(), resume, resume_policy, ..ChatSpec::default() };
+        // Every chat begins with the same two rows: no script repeats them.
+        let mark = self.transcript.len();
+        self.deliver(Input::Create(spec));
+        self.transcript.truncate(mark);
+    }
+
+    fn proc(&self, proc: Option<u64>, chat: &str) -> ProcId {
+        proc.map(ProcId).or_else(|| self.procs.get(chat).copied()).expect("no process was started for this chat")
+    }
+
+    /// Lets time pass, timers included, up to and with `until`.
+    fn fire_until(&mut self, until: u64) {
+        while let Some(due) = self.core.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            let Some(key) = self.core.take_due(self.now) else { return };
+            let mark = self.transcript.len();
+            self.transcript.push_str(&format!("  @{} {} {}\n", self.now, key.owner, key.name));
+            let heading = self.transcript.len();
+            self.deliver(Input::Timer(key.clone()));
+            if self.transcript.len() == heading && matches!(key.name, "flush" | "stderr-close") {
+                self.transcript.truncate(mark);
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// One input and the chain that follows from it.
+    fn deliver(&mut self, input: Input) {
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            let now = Now { mono: self.now, wall: WALL_AT_START + self.now };
+            let effects = self.core.step(now, input);
+            self.watch.list(&effects);
+            for effect in effects {
+                if let Effect::Store(txn) = &effect {
+                    let outcome = self.commit(txn);
+                    self.watch.stored(txn, outcome);
+                    next = Some(Input::Stored(outcome));
+                }
+                self.perform(&effect);
+                self.performed.push(effect);
+            }
+        }
+        let delivered = !self.core.timers().any(|(_, key)| key.name == "flush") && !self.watch.owes();
+        self.watch.pill_and_rows(self.now, delivered, &self.viewer);
+    }
+
+    fn commit(&mut self, txn: &engine::core::effect::Txn) -> Result<(), StoreError> {
+        self.stores += 1;
+        let planned = self.failing.filter(|f| (f.from..f.from + f.times).contains(&self.stores)).map(|f| f.kind);
+        match self.broken.or(planned) {
+            Some(kind) => Err(kind),
+            None => self.store.commit(txn),
+        }
+    }
+
+    fn perform(&mut self, effect: &Effect) {
+        if let Effect::Spawn(spawn) = effect {
+            self.procs.insert(spawn.chat.clone(), spawn.proc);
+        }
+        if let Effect::Publish(change) = effect {
+            self.watch.published(change, &self.viewer);
+            self.viewer.take(change);
+        }
+        let shown = show::effect(effect, &self.shows);
+        self.print(shown.into_iter().collect());
+    }
+
+    fn print(&mut self, lines: Vec<String>) {
+        for line in lines {
+            self.transcript.push_str(&format!("    {line}\n"));
+        }
+    }
+}
+
+/// Plays a script twice and compares what the engine did with what the script says it does.
+#[track_caller]
+pub fn check(script: &str) {
+    let first = Rig::play(script, None);
+    let second = Rig::play(script, None);
+    assert!(first.performed == second.performed, "the same inputs gave two different effect lists");
+    let wanted: String = parse::tidy(script);
+    assert!(
+        first.transcript == wanted,
+        "the engine did otherwise; this is what it did:\n{}\nfirst difference: {}",
+        first.transcript,
+        parse::first_difference(&first.transcript, &wanted)
+    );
+}

@@ -1,0 +1,156 @@
+//! The words of a script.
+
+use engine::{
+    core::input::{Control, ExitStatus, Harness, Input, Message, Pipe, ProcId, StoreError},
+    drivers::Capabilities,
+};
+
+use super::say;
+
+/// One input line: `TIME [CHAT:] [pN] VERB …`.
+pub struct Line {
+    pub at: u64,
+    pub chat: String,
+    pub proc: Option<u64>,
+    pub verb: Verb,
+}
+
+pub enum Verb {
+    /// Kinds of effects shown besides the usual ones.
+    Show(Vec<String>),
+    /// The store fails from here on, or works again.
+    Store(Option<StoreError>),
+    Chat(ChatWords),
+    Wait,
+    Input(Input),
+    /// Bytes of stdout.
+    Said(Vec<u8>),
+    Ends(Ends),
+    /// Every process that lives leaves.
+    AllExit,
+    /// Something to look at: `doc`, `tab CHIP`, `journal`, `timers`, `leases`.
+    Look(Vec<String>),
+}
+
+/// `chat claude`, or `chat mock [steer] [stop]`, with `resume=SESSION` for a strict run.
+pub struct ChatWords {
+    words: Vec<String>,
+    pub resume: Option<String>,
+}
+
+impl ChatWords {
+    pub fn harness(&self, usual: Capabilities) -> Harness {
+        let has = |word: &str| self.words.iter().any(|w| w == word);
+        match has("claude") {
+            true => Harness::ClaudeCode,
+            false => Harness::Mock(Capabilities { supports_steering: has("steer"), stops_turn_in_place: has("stop"), ..usual }),
+        }
+    }
+}
+
+/// How a process ends.
+pub enum Ends {
+    /// Both pipes, then the exit.
+    Exit(i32),
+    /// Stdout alone.
+    Eof,
+    /// The exit alone: a grandchild holds the pipes.
+    Reaped(i32),
+    /// It never started.
+    NotStarted,
+}
+
+impl Ends {
+    pub fn inputs(self, proc: ProcId) -> Vec<Input> {
+        let end = |pipe| Input::End { proc, pipe };
+        let exit = |code| Input::Exit { proc, status: ExitStatus { code: Some(code), signal: None } };
+        match self {
+            Ends::Exit(code) => vec![end(Pipe::Stdout), end(Pipe::Stderr), exit(code)],
+            Ends::Eof => vec![end(Pipe::Stdout)],
+            Ends::Reaped(code) => vec![exit(code)],
+            Ends::NotStarted => {
+                vec![Input::Spawned { proc, result: Err(engine::core::input::SpawnError::NotInstalled) }]
+            }
+        }
+    }
+}
+
+/// The input lines of a script with their text.
+pub fn lines(script: &str) -> impl Iterator<Item = (Line, &str)> {
+    let lines = script.lines().map(str::trim);
+    lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).map(|text| (line(text), text))
+}
+
+/// The script without the indentation of the test's source: inputs at the margin, a timer by two, effects by four.
+pub fn tidy(script: &str) -> String {
+    let mut tidied = String::new();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let margin = match line.chars().next() {
+            Some('@') => "  ",
+            Some(c) if c.is_ascii_digit() => "",
+            _ => "    ",
+        };
+        tidied.push_str(&format!("{margin}{line}\n"));
+    }
+    tidied
+}
+
+pub fn first_difference(got: &str, wanted: &str) -> String {
+    let mut both = got.lines().zip(wanted.lines()).enumerate();
+    match both.find(|(_, (got, wanted))| got != wanted) {
+        Some((n, (got, wanted))) => format!("line {}: `{}` instead of `{}`", n + 1, got.trim(), wanted.trim()),
+        None => "one is longer than the other".to_owned(),
+    }
+}
+
+fn line(text: &str) -> Line {
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    let at = words.next().and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("no time: {text}"));
+    let chat = words.next_if(|word| word.ends_with(':')).map_or("c", |word| word.trim_end_matches(':')).to_owned();
+    let number = |word: &&str| word.strip_prefix('p').is_some_and(|n| n.parse::<u64>().is_ok());
+    let proc = words.next_if(number).and_then(|word| word[1..].parse().ok());
+    let verb = words.next().unwrap_or_else(|| panic!("no verb: {text}"));
+    let rest: Vec<&str> = words.collect();
+    Line { at, proc, verb: self::verb(verb, &rest, &chat), chat }
+}
+
+fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
+    let own = || rest.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let chat = chat.to_owned();
+    let message = || Message { chat: chat.clone(), id: rest[0].to_owned(), text: rest[1..].join(" ") };
+    let control = |control| Verb::Input(Input::Control(control));
+    match verb {
+        "show" => Verb::Show(own()),
+        "store" => Verb::Store(match rest {
+            ["works"] => None,
+            ["busy"] => Some(StoreError::Busy),
+            ["full"] => Some(StoreError::Full),
+            _ => panic!("store busy, full or works, not {rest:?}"),
+        }),
+        "chat" => {
+            let resume = rest.iter().find_map(|word| word.strip_prefix("resume=")).map(str::to_owned);
+            Verb::Chat(ChatWords { words: own(), resume })
+        }
+        "wait" => Verb::Wait,
+        "send" => Verb::Input(Input::Message(message())),
+        "send-now" => control(Control::SendNow { message: message() }),
+        "stop" => control(Control::Stop { chat }),
+        "stop-turn" => control(Control::StopTurn { chat }),
+        "close" => control(Control::Close { chat }),
+        "withdraw" => control(Control::Withdraw { chat, message_id: rest[0].to_owned() }),
+        "answer" => control(Control::Answer { chat, request_id: None, answers: vec![rest.join(" ")] }),
+        "say" => Verb::Said(say::mock(&rest.join(" "))),
+        "claude" => Verb::Said(say::claude(&rest.join(" "))),
+        "exit" => Verb::Ends(Ends::Exit(rest.first().and_then(|code| code.parse().ok()).unwrap_or(0))),
+        "eof" => Verb::Ends(Ends::Eof),
+        "reaped" => Verb::Ends(Ends::Reaped(0)),
+        "all-exit" => Verb::AllExit,
+        "not-started" => Verb::Ends(Ends::NotStarted),
+        "doc" | "tab" | "journal" | "timers" | "leases" => {
+            let mut what = vec![verb.to_owned()];
+            what.extend(own());
+            Verb::Look(what)
+        }
+        other => panic!("unknown verb `{other}`"),
+    }
+}

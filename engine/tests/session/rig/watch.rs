@@ -1,0 +1,97 @@
+//! What must hold in every run, judged after every effect and every step, whatever the script tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{
+    chat::view,
+    core::{
+        effect::{Effect, Txn},
+        input::StoreError,
+    },
+    event::AgentEvent,
+    feed::{Change, Row, Status},
+};
+
+use super::viewer::Viewer;
+
+/// Pill and rows may differ this long while a document change waits for its flush, ms.
+const FLUSH_MS: u64 = 120;
+
+#[derive(Default)]
+pub struct Watch {
+    durable_events: BTreeSet<(String, u64)>,
+    durable_docs: BTreeMap<String, BTreeSet<Vec<u8>>>,
+    owes: bool,
+    /// Since when pill and rows of a chat differ, ms.
+    differ_since: BTreeMap<String, u64>,
+}
+
+impl Watch {
+    /// A list holds at most one store effect, and it is the last of the list.
+    pub fn list(&self, effects: &[Effect]) {
+        let stores: Vec<usize> =
+            effects.iter().enumerate().filter(|(_, e)| matches!(e, Effect::Store(_))).map(|(n, _)| n).collect();
+        assert!(stores.is_empty() || stores == [effects.len() - 1], "a store effect is not the last of its list");
+    }
+
+    pub fn stored(&mut self, txn: &Txn, outcome: Result<(), StoreError>) {
+        self.owes = outcome.is_err();
+        if outcome.is_ok() {
+            self.durable_events.extend(txn.journal.iter().map(|row| (row.chat_id.clone(), row.seq)));
+            for doc in &txn.docs {
+                assert!(doc.folded_seq == 0 || self.durable_events.contains(&(doc.chat_id.clone(), doc.folded_seq)));
+                self.durable_docs.entry(doc.doc_id.clone()).or_default().insert(doc.bytes.clone());
+            }
+        }
+    }
+
+    /// Whether a store effect failed and was not made good yet.
+    pub fn owes(&self) -> bool {
+        self.owes
+    }
+
+    /// Nothing that needs a commit is seen before it, and a message never stands on an Idle row (R1).
+    pub fn published(&self, change: &Change, seen: &Viewer) {
+        match change {
+            Change::Doc(update) => {
+                let durable = self.durable_docs.get(&update.doc_id).is_some_and(|bytes| bytes.contains(&update.bytes));
+                assert!(durable, "document bytes of {} were published before their commit", update.doc_id);
+            }
+            Change::Row(Row::Journal(row)) => {
+                let needs = matches!(
+                    row.event,
+                    AgentEvent::Done { .. }
+                        | AgentEvent::Steered { .. }
+                        | AgentEvent::InputRequested { .. }
+                        | AgentEvent::NativeForkReady { .. }
+                );
+                let durable = self.durable_events.contains(&(row.chat_id.clone(), row.seq));
+                assert!(durable || !needs, "{:?} was published before its commit", row.event);
+            }
+            Change::Row(Row::Chat(row)) => {
+                let before = seen.chats.get(&row.chat_id).and_then(|known| known.last_message_at);
+                if row.last_message_at != before {
+                    let status = seen.sessions.get(&row.chat_id).map(|row| row.status);
+                    let busy = matches!(status, Some(Status::Working | Status::AwaitingInput));
+                    assert!(busy, "last_message_at was bumped on a row that says {status:?}");
+                }
+            }
+            Change::Row(_) => {}
+        }
+    }
+
+    /// V1 in delivered state; V2 outside of it: within one flush interval, and only in one direction.
+    pub fn pill_and_rows(&mut self, now: u64, delivered: bool, seen: &Viewer) {
+        for (chat, row) in &seen.sessions {
+            let pill = row.running_subagents as usize;
+            let rows = view::running_rows(&seen.entries(chat));
+            if pill == rows {
+                self.differ_since.remove(chat);
+                continue;
+            }
+            assert!(!delivered, "{chat}: pill {pill} and {rows} running rows in delivered state at {now}");
+            let since = *self.differ_since.entry(chat.clone()).or_insert(now);
+            assert!(self.owes || now <= since + FLUSH_MS, "{chat}: pill {pill} and {rows} rows since {since}, at {now}");
+        }
+    }
+}
