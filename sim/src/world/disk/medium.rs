@@ -1,7 +1,7 @@
 //! Bytes and names, pending and durable apart. Everything here is what a file system does with a healthy disk under it; who
 //! fails what is decided elsewhere.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -10,7 +10,7 @@ use rand_chacha::{
 use rusqlite::ffi;
 use serde::{Deserialize, Serialize};
 
-use super::image::Image;
+use super::{bytes::Bytes, image::Image};
 
 /// Bytes that a disk writes as one, or tears in the middle. The smaller of the two sizes in use: SQLite then relies on least.
 pub const SECTOR_BYTES: u64 = 512;
@@ -29,8 +29,8 @@ pub struct PowerLoss {
 
 #[derive(Clone, Default)]
 struct Inode {
-    bytes: Arc<Vec<u8>>,
-    durable: Arc<Vec<u8>>,
+    bytes: Bytes,
+    durable: Bytes,
     open: u32,
     locks: BTreeMap<u64, i32>,
 }
@@ -48,6 +48,15 @@ impl Change {
         match self {
             Change::Write { inode, .. } | Change::Truncate { inode, .. } => Some(*inode),
             Change::Name { .. } => None,
+        }
+    }
+
+    /// The bytes it may have changed.
+    fn range(&self) -> Range<usize> {
+        match self {
+            Change::Write { offset, bytes, .. } => place(*offset)..place(*offset) + bytes.len(),
+            Change::Truncate { length, .. } => place(*length)..usize::MAX,
+            Change::Name { .. } => 0..0,
         }
     }
 }
@@ -95,7 +104,7 @@ impl Medium {
             }
         }
         let mut names = self.durable_names.clone();
-        let mut contents: BTreeMap<u64, Arc<Vec<u8>>> =
+        let mut contents: BTreeMap<u64, Bytes> =
             self.inodes.iter().map(|(number, inode)| (*number, inode.durable.clone())).collect();
         for change in kept {
             match change {
@@ -154,8 +163,13 @@ impl Medium {
         }
     }
 
-    pub(super) fn bytes(&self, inode: u64) -> &[u8] {
-        self.inodes.get(&inode).map_or(&[], |inode| inode.bytes.as_slice())
+    /// Copies what there is at `offset`, and says how much that was.
+    pub(super) fn read(&self, inode: u64, offset: u64, into: &mut [u8]) -> usize {
+        self.inodes.get(&inode).map_or(0, |inode| inode.bytes.read(place(offset), into))
+    }
+
+    pub(super) fn length(&self, inode: u64) -> u64 {
+        self.inodes.get(&inode).map_or(0, |inode| inode.bytes.len() as u64)
     }
 
     pub(super) fn write(&mut self, inode: u64, offset: u64, bytes: &[u8]) {
@@ -168,10 +182,9 @@ impl Medium {
 
     pub(super) fn sync(&mut self, inode: u64) {
         let changes: Vec<Change> = self.unsynced.extract_if(.., |change| change.inode() == Some(inode)).collect();
-        let durable = &mut self.at(inode).durable;
-        for change in &changes {
-            apply(durable, change);
-        }
+        let Inode { bytes, durable, .. } = self.at(inode);
+        // Nothing of this file is pending any more: durable is what everybody sees.
+        durable.follow(bytes, changes.iter().map(Change::range));
     }
 
     /// Makes the names durable that stand beside `path`.
@@ -264,18 +277,10 @@ fn place(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn apply(file: &mut Arc<Vec<u8>>, change: &Change) {
-    let file = Arc::make_mut(file);
+fn apply(file: &mut Bytes, change: &Change) {
     match change {
-        Change::Write { bytes, .. } if bytes.is_empty() => {}
-        Change::Write { offset, bytes, .. } => {
-            let (start, end) = (place(*offset), place(*offset) + bytes.len());
-            if file.len() < end {
-                file.resize(end, 0);
-            }
-            file[start..end].copy_from_slice(bytes);
-        }
-        Change::Truncate { length, .. } => file.resize(place(*length), 0),
+        Change::Write { offset, bytes, .. } => file.write(place(*offset), bytes),
+        Change::Truncate { length, .. } => file.resize(place(*length)),
         Change::Name { .. } => {}
     }
 }

@@ -7,6 +7,7 @@
 //! Two ways to an end: after a kill the next process finds what was pending still pending ([`Disk::restart`]); after a power loss
 //! only what was durable is there, and some of the rest as [`PowerLoss`] says ([`Disk::restart_after`]).
 
+mod bytes;
 mod call;
 mod image;
 mod medium;

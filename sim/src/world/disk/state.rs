@@ -104,10 +104,7 @@ impl State {
 
     pub(super) fn read(&mut self, handle: &Handle, into: &mut [u8], offset: u64) -> Result<(), Code> {
         self.call(Kind::Read, &handle.path, offset, into.len() as u64)?;
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let there = self.medium.bytes(handle.inode).get(start..).unwrap_or_default();
-        let length = there.len().min(into.len());
-        into[..length].copy_from_slice(&there[..length]);
+        let length = self.medium.read(handle.inode, offset, into);
         if length < into.len() {
             // SQLite relies on zeros behind the end of a file.
             into[length..].fill(0);
@@ -155,7 +152,7 @@ impl State {
 
     pub(super) fn file_size(&mut self, handle: &Handle) -> Result<u64, Code> {
         self.call(Kind::FileSize, &handle.path, 0, 0)?;
-        Ok(self.medium.bytes(handle.inode).len() as u64)
+        Ok(self.medium.length(handle.inode))
     }
 
     pub(super) fn lock(&mut self, handle: &Handle, level: i32) -> Result<(), Code> {
@@ -195,7 +192,7 @@ impl State {
     pub(super) fn access(&mut self, path: &str, only_existence: bool) -> Result<bool, Code> {
         self.call(Kind::Access, &path.into(), 0, 0)?;
         let found = self.medium.find(path);
-        Ok(found.is_some_and(|inode| !only_existence || !self.medium.bytes(inode).is_empty()))
+        Ok(found.is_some_and(|inode| !only_existence || self.medium.length(inode) > 0))
     }
 
     /// Numbers a call, decides it and writes it down. `Err`: it is not to be performed.
