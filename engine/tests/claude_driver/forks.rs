@@ -80,7 +80,7 @@ fn a_failed_fork_settles_as_the_turn_does() {
         replay a
         result fork a
             usage 10/5
-            fork point #1 u6
+            fork point #1 u7
             [forked-command-fanout-k9] done errored
             returned forked-command-fanout-k9 error
             done completed Done.
@@ -246,7 +246,7 @@ fn the_fork_settles_in_the_reply_of_the_next_message() {
             message #2 closed
         result ok b
             usage 10/5
-            fork point #2 u10
+            fork point #2 u11
             done completed Done.
         "#,
     );
@@ -427,7 +427,7 @@ fn the_reply_of_a_fork_is_missing() {
         again
         result fork a
             usage 10/5
-            fork point #1 u6
+            fork point #1 u7
             [forked-command-probe-k9] done completed
             returned forked-command-probe-k9 ok
             done completed Done.

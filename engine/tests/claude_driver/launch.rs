@@ -106,8 +106,6 @@ fn a_retired_process_kills_background_work() {
             done completed Done.
             stdin closed
         +60000
-            (10000 control-deadline)
-            note control-deadline
         "#,
     );
 }
@@ -117,7 +115,10 @@ fn a_retired_process_kills_background_work() {
 fn one_deadline_ends_every_request() {
     check(
         r#"
-        .turn a
+        .start a Hello
+        .queued a
+        .started a
+        .init
         .steer b More
         +9000
         withdraw b
@@ -141,7 +142,6 @@ fn commands_are_never_listed() {
         r#"
         .turn a
         response engine_initialize {"commands":[{"name":"compact"},{"name":"probe"}]}
-            commands compact probe
         +60000
         "#,
     );

@@ -224,8 +224,6 @@ fn a_hold_runs_out_while_the_human_thinks() {
         .steer b More
         .result ok a
         +20000
-            (10000 control-deadline)
-            note control-deadline
         asking open
         +60000
         queued b
@@ -245,8 +243,6 @@ fn a_question_gives_the_hold_new_time() {
         .steer b More
         .result ok a
         +20000
-            (10000 control-deadline)
-            note control-deadline
         asking open
         started zz
             note foreign-lifecycle
@@ -271,8 +267,6 @@ fn a_hold_begins_under_a_question() {
         asking open
         .result ok a
         +60000
-            (10000 control-deadline)
-            note control-deadline
         asking closed
         +29999
         +1

@@ -94,7 +94,7 @@ impl Render {
 }
 
 fn one_line(text: &str) -> String {
-    text.replace('\n', "\\n").trim_end().to_owned()
+    text.replace('\n', "\\n").replace('\u{2028}', "\\u2028").trim_end().to_owned()
 }
 
 /// A streamed block has its message and index, one that came whole the uuid of its frame.

@@ -58,7 +58,7 @@ fn a_childs_frame_rotates_the_parents_message() {
             message #2 closed
         result ok a
             usage 10/5
-            fork point #2 u7
+            fork point #2 u8
             done completed Done.
         "#,
     );
@@ -239,7 +239,7 @@ fn a_rate_limit_ends_the_turn() {
             message #1 closed
         result ok a
             usage 10/5
-            fork point #1 u5
+            fork point #1 u6
             done completed Done.
         "#,
     );
@@ -297,7 +297,7 @@ fn an_unknown_frame_ends_the_run() {
             message #1 closed
         result ok a
             usage 10/5
-            fork point #1 u9
+            fork point #1 u10
             done completed Done.
         "#,
     );
@@ -310,9 +310,9 @@ fn a_cut_read_loses_a_frame() {
         r#"
         .turn a
         bytes {"type":"rate_limit_event","rate_lim
-        bytes it_info":{"status":"rejected","rateLimitType":"x y"}}
+        bytes it_info":{"status":"rejected","rateLimitType":"x\u2028y"}}
         bytes \n\n
-            error The provider's x y limit is reached.
+            error The provider's x\u2028y limit is reached.
         "#,
     );
 }

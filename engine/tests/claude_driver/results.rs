@@ -20,7 +20,7 @@ fn a_wake_is_never_ended() {
             message #1 closed
         result ok origin
             usage 10/5
-            fork point #1 u7
+            fork point #1 u8
             done completed Done.
         "#,
     );
@@ -52,7 +52,7 @@ fn an_empty_follow_up_is_a_turn() {
             message #1 closed
         result ok origin
             usage 10/5
-            fork point #1 u15
+            fork point #1 u16
             done completed Done.
         "#,
     );
@@ -213,7 +213,7 @@ fn a_retry_that_works_is_an_error() {
             message #1 closed
         result ok a
             usage 10/5
-            fork point #1 u6
+            fork point #1 u7
             done completed Done.
         "#,
     );
@@ -281,7 +281,7 @@ fn usage_comes_after_the_done() {
         result window a
             window 1000
             usage 10/5
-            fork point #1 u4
+            fork point #1 u5
             done completed Done.
         "#,
     );
@@ -327,7 +327,7 @@ fn a_closed_stdin_ends_the_run() {
             message #1 closed
         result ok origin
             usage 10/5
-            fork point #1 u7
+            fork point #1 u8
             done completed Done.
         gone 0
             reaped

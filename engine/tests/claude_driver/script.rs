@@ -96,7 +96,9 @@ impl Stage {
         match word {
             "with" => self.with(first, more),
             "turn" => {
-                self.silently(&[&format!("start {first} Hello"), &format!("queued {first}"), &format!("started {first}"), "init"])
+                let life = |word: &str| format!("{word} {first}");
+                let start = format!("start {first} Hello");
+                self.silently(&[&start, "response engine_initialize {}", &life("queued"), &life("started"), "init"])
             }
             "parked" => self.silently(&["turn a", "result ok a", "completed a", "+2000"]),
             "start" => self.call(|driver, cx| driver.start(cx, &message(first, more))),
@@ -131,7 +133,7 @@ impl Stage {
                 outputs.extend(self.line(&format!("exit {first}")));
                 outputs
             }
-            "bytes" => self.bytes(rest.replace("\\n", "\n").as_bytes()),
+            "bytes" => self.bytes(rest.replace("\\n", "\n").replace("\\u2028", "\u{2028}").as_bytes()),
             _ if word.starts_with('+') => self.wait(word[1..].parse().expect("ms after the plus")),
             _ => {
                 let frame = self.frames.build(line);

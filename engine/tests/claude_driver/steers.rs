@@ -86,13 +86,11 @@ fn a_long_tool_ends_the_turn_early() {
             steered b
         .calls m1 t1 Bash {"command":"sleep 60"}
         +60000
-            (10000 control-deadline)
-            note control-deadline
         returns t1 ok Slept
             returned t1 ok Slept
         result ok a b
             usage 10/5
-            fork point #2 u6
+            fork point #2 u7
             done completed Done.
         "#,
     );
@@ -115,10 +113,8 @@ fn the_boundary_ends_the_turn() {
             usage 10/5
         completed a
         +600000
-            (10000 control-deadline)
-            note control-deadline
         started b
-            fork point #1 u5
+            fork point #1 u6
             steered b
         says m2 Second
             text [whole] Second
@@ -126,7 +122,7 @@ fn the_boundary_ends_the_turn() {
             message #2 closed
         result ok b
             usage 10/5
-            fork point #2 u9
+            fork point #2 u10
             done completed Done.
         completed b
         "#,
@@ -148,8 +144,6 @@ fn a_cancelled_message_holds_the_done() {
             returned unread b: cancelled
             done completed Done.
         +60000
-            (9000 control-deadline)
-            note control-deadline
         "#,
     );
 }
@@ -169,11 +163,9 @@ fn an_unacknowledged_message_holds_the_done_for_ever() {
         result ok a
             usage 10/5
         +29999
-            (10000 control-deadline)
-            note control-deadline
         +1
             (1 unacknowledged-settle)
-            fork point #1 u4
+            fork point #1 u5
             steered b
             done completed Done.
         "#,
@@ -214,8 +206,6 @@ fn the_hold_runs_while_a_message_is_queued() {
         .steer c Two
         .result ok a
         +20000
-            (10000 control-deadline)
-            note control-deadline
         queued b
         +60000
         cancelled b
@@ -277,8 +267,6 @@ fn a_lost_receipt_holds_the_done() {
             usage 10/5
             done completed Done.
         +60000
-            (10000 control-deadline)
-            note control-deadline
         "#,
     );
 }
@@ -315,7 +303,7 @@ fn a_follow_up_settles_the_queued_message() {
         result ok origin
             usage 10/5
         started b
-            fork point #1 u7
+            fork point #1 u8
             steered b
         says m6 Reply
             text [whole] Reply
@@ -323,7 +311,7 @@ fn a_follow_up_settles_the_queued_message() {
             message #2 closed
         result ok b
             usage 10/5
-            fork point #2 u11
+            fork point #2 u12
             done completed Done.
         "#,
     );
@@ -531,7 +519,7 @@ fn a_fork_point_lands_on_the_next_reply() {
         result ok a
             usage 10/5
         started b
-            fork point #1 u5
+            fork point #1 u6
             steered b
         result ok b
             usage 10/5
@@ -588,6 +576,35 @@ fn the_end_of_the_stream_swallows_a_held_done() {
             reaped
             done completed Done.
             ended
+        "#,
+    );
+}
+
+/// C-hold, D4: what the CLI says of a message after its hold ran out opens no second reply, and its result still ends what
+/// it showed.
+#[test]
+fn a_message_given_up_is_steered_twice() {
+    check(
+        r#"
+        .turn a
+        .steer b More
+        .result ok a
+        +30000
+            (30000 unacknowledged-settle)
+            steered b
+            done completed Done.
+        queued b
+        started b
+        replay b
+        says m2 Late reply
+            text [whole] Late reply
+            context 101
+            message #2 closed
+        result ok b
+            usage 10/5
+            fork point #2 u9
+            done completed Done.
+        completed b
         "#,
     );
 }

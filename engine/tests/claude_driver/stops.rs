@@ -25,8 +25,6 @@ fn a_held_done_settles_the_replacement() {
         started c
             steered c
         +60000
-            (7000 control-deadline)
-            note control-deadline
         result ok c
             usage 10/5
             done completed Done.
@@ -47,8 +45,11 @@ fn a_fast_genuine_result_is_dropped() {
             done interrupted
         steer b More
             > user b now: More
+        replay b
+            steered b
         result ok
-            note absorbed-result
+            usage 10/5
+            done completed Done.
         "#,
     );
 }
@@ -108,8 +109,6 @@ fn a_late_result_settles_the_next_turn() {
         .steer b More
         .started b
         +10000
-            (7000 control-deadline)
-            note control-deadline
         result aborted a
             note late-result
         result ok b
@@ -153,8 +152,6 @@ fn an_echo_is_taken_for_the_stops_answer() {
         +9999
         response engine_stop_1 {"still_queued":[]}
         +3000
-            (1 control-deadline)
-            note control-deadline
             (3000 stop-settle)
             done interrupted synthetic: stop-settle
         "#,
@@ -170,7 +167,6 @@ fn a_late_answer_ends_no_stop() {
         .stop
         +10000
             (10000 control-deadline)
-            note control-deadline
             note control-deadline
         response engine_stop_1 {"still_queued":[]}
         +3000
@@ -222,9 +218,9 @@ fn a_withdrawn_message_is_steered() {
             message #1 closed
         result ok b
             usage 10/5
-            fork point #1 u9
+            fork point #1 u10
             done completed Done.
-        response engine_cancel_1 {"cancelled":false}
+        response engine_cancel_2 {"cancelled":false}
         "#,
     );
 }
