@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::render;
 use scenarios::plan::{
     Beat, BeatLabel, Class, Cut, DiskFault, Exit, Insertion, Kind, Moment, Perturbation, Pipe, Place, Plan, Signal, StepName,
-    When,
+    UserAct, When,
 };
 use serde_json::json;
 
@@ -81,6 +81,7 @@ fn one_of_each() -> Vec<Perturbation> {
         Perturbation::Exit { after: label("init#1"), exit: Exit::Code(-1) },
         Perturbation::Exit { after: label("init#1"), exit: Exit::Signal(Signal::Segv) },
         Perturbation::Close { after: label("init#1"), pipe: Pipe::Stdout },
+        Perturbation::Act { after: label("delta#2"), what: UserAct::Steer },
         Perturbation::Deaf(label("init#1")),
     ]
 }

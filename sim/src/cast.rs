@@ -8,6 +8,7 @@ use std::{rc::Rc, sync::Arc};
 use captures::{
     catalog::{Catalog, CatalogError},
     format::Capture,
+    ids::{Reissue, Roles},
 };
 use fake_clis::{
     claude::{Claude, script::reduce},
@@ -15,6 +16,11 @@ use fake_clis::{
     tape::Tape,
     understudy::{Launch, Understudy},
     verify::Verifier,
+};
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
 };
 
 use crate::stage::run::CastMember;
@@ -48,6 +54,29 @@ impl Casting {
             Rc::new(move |launch| Box::new(Claude::new(launch, Arc::clone(&profile), script.clone())))
         };
         CastMember { capture, make, edits }
+    }
+
+    /// The same for a process that is not the first of its run: its model, tools and requests have ids of their own.
+    pub fn later_member(
+        &self,
+        capture: Arc<Capture>,
+        edits: Vec<scenarios::scenario::Edit>,
+        raw: bool,
+        number: usize,
+    ) -> CastMember {
+        let recorded = self.member(Arc::clone(&capture), edits, raw);
+        if raw {
+            return recorded;
+        }
+        let profile = self.verifier.profile(&capture.header.version);
+        let tape = Arc::clone(&capture);
+        let make = move |launch: Launch| -> Box<dyn Understudy> {
+            // Made when the process starts: most runs never start a second one.
+            let mut random = ChaCha8Rng::seed_from_u64(number as u64);
+            let fresh = Reissue::new(&Roles::of(&tape), &mut || random.next_u64()).capture(&tape);
+            Box::new(Claude::new(launch, Arc::clone(&profile), reduce(&fresh)))
+        };
+        CastMember { make: Rc::new(make), ..recorded }
     }
 
     /// The files that the world held when the capture was recorded: a session that it resumes was written before.

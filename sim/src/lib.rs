@@ -4,6 +4,7 @@
 pub mod cast;
 pub mod cli;
 pub mod evidence;
+pub mod explore;
 pub mod history;
 pub mod host;
 pub mod invariants;

@@ -127,14 +127,18 @@ pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyh
     let (cast, director): (Vec<_>, Box<dyn Director>) = match piece {
         Piece::Capture(capture) => {
             // A host that starts a second process resumes the session: that process plays on from the same script.
-            let member = casting.member(Arc::clone(capture), Vec::new(), raw);
-            (vec![member; PROCESSES], Box::new(Implied::new(capture, message_ids(seed))))
+            let mut cast = vec![casting.member(Arc::clone(capture), Vec::new(), raw)];
+            cast.extend((1..PROCESSES).map(|number| casting.later_member(Arc::clone(capture), Vec::new(), raw, number)));
+            (cast, Box::new(Implied::new(capture, message_ids(seed))))
         }
         Piece::Scenario(scenario, captures) => {
             let mut cast = Vec::new();
-            for (entry, capture) in scenario.cast().iter().zip(captures) {
+            for (number, (entry, capture)) in scenario.cast().iter().zip(captures).enumerate() {
                 let edits = entry.edits.iter().map(|edit| edit.value.clone()).collect();
-                cast.push(casting.member(Arc::clone(capture), edits, raw));
+                cast.push(match number {
+                    0 => casting.member(Arc::clone(capture), edits, raw),
+                    _ => casting.later_member(Arc::clone(capture), edits, raw, number),
+                });
             }
             for capture in &captures[1..] {
                 files = casting.more_files(capture, files);

@@ -51,7 +51,9 @@ fn a_filter_that_takes_nothing_says_that_nothing_ran() {
 
 #[test]
 fn a_plan_of_weather_changes_the_trace_and_nothing_a_user_sees() {
-    let weather = plan("plan = 1\n[[perturb]]\ndelay = { label = \"result#1\", by = \"40ms\" }\n[[perturb]]\nsplit = { label = \"assistant#1\", at = [1, 20] }\n");
+    let weather = plan(
+        "plan = 1\n[[perturb]]\ndelay = { label = \"result#1\", by = \"40ms\" }\n[[perturb]]\nsplit = { label = \"assistant#1\", at = [1, 20] }\n",
+    );
     let path = weather.path().display().to_string();
     let (_, plain, _) = run(&["run", "--capture", "bash", "--trace"]);
     let (code, out, err) = run(&["run", "--capture", "bash", "--trace", "--plan", &path]);

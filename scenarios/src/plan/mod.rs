@@ -77,6 +77,8 @@ words! {
         Race = "race",
         /// An action of the user comes at another moment.
         UserTiming = "user-timing",
+        /// The user does one thing more.
+        Act = "act",
         /// The engine is killed and started again.
         Kill = "kill",
         /// A disk call ends otherwise.
@@ -116,6 +118,7 @@ impl Kind {
             | Kind::Join
             | Kind::Race
             | Kind::UserTiming
+            | Kind::Act
             | Kind::Kill
             | Kind::Disk
             | Kind::PowerLoss
@@ -166,6 +169,13 @@ pub enum Perturbation {
         step: StepName,
         /// When.
         to: Moment,
+    },
+    /// The user does one thing more, right after a beat.
+    Act {
+        /// The beat before it.
+        after: BeatLabel,
+        /// What.
+        what: UserAct,
     },
     /// The engine is killed and started again.
     Kill {
@@ -252,6 +262,7 @@ impl Perturbation {
             Perturbation::Join(_) => Kind::Join,
             Perturbation::Race(..) => Kind::Race,
             Perturbation::User { .. } => Kind::UserTiming,
+            Perturbation::Act { .. } => Kind::Act,
             Perturbation::Kill { .. } => Kind::Kill,
             Perturbation::Disk { .. } => Kind::Disk,
             Perturbation::PowerLoss { .. } => Kind::PowerLoss,
@@ -304,6 +315,20 @@ pub enum Moment {
     After(BeatLabel),
     /// This much later than it was.
     Later(Duration),
+}
+
+words! {
+    /// What a user can do at any moment.
+    pub enum UserAct {
+        /// Sends a message: while a turn runs it is a steer.
+        Steer = "steer",
+        /// Stops the chat: its process and background work are killed.
+        Stop = "stop",
+        /// Stops the turn in place; the process lives on.
+        StopTurn = "stop_turn",
+        /// Closes the chat gently.
+        Close = "close",
+    }
 }
 
 /// A place where an engine can be killed.

@@ -84,6 +84,7 @@ fn perturbation(entry: &Node<'_>, source: &Source, problems: &mut Vec<Problem>) 
         Kind::UserTiming => {
             Perturbation::User { step: step_name(t.need("step")?, source, problems)?, to: moment(t.need("to")?)? }
         }
+        Kind::Act => Perturbation::Act { after: label("after")?, what: word(t.need("what")?)?.value },
         Kind::Kill => Perturbation::Kill { at: place(&t, source, problems)?, when: word(t.need("when")?)?.value },
         Kind::Disk => {
             Perturbation::Disk { call: counted(t.need("call")?, "call", source, problems)?, with: word(t.need("with")?)?.value }

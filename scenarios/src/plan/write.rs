@@ -66,6 +66,10 @@ fn body(perturbation: &Perturbation) -> Table {
             );
             put("to", Value::Table(moment(to)));
         }
+        Perturbation::Act { after, what } => {
+            put("after", label(after));
+            put("what", Value::from(what.word()));
+        }
         Perturbation::Kill { at, when } => {
             match at {
                 Place::Effect(number) => put("effect", Value::from(*number)),

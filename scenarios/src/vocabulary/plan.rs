@@ -1,7 +1,7 @@
 //! The keys of a plan file.
 
 use crate::{
-    plan::{DiskFault, Pipe, Signal, When},
+    plan::{DiskFault, Pipe, Signal, UserAct, When},
     shape::{Key, OneOf, Shape, TableShape},
 };
 
@@ -33,6 +33,7 @@ pub static PERTURBATION: TableShape = TableShape {
             "join",
             "race",
             "user",
+            "act",
             "kill",
             "disk",
             "power_loss",
@@ -56,6 +57,7 @@ pub static PERTURBATION: TableShape = TableShape {
         Key::may("join", Shape::Table(&JOIN), "beats that follow each other come in one read"),
         Key::may("race", Shape::Table(&PAIR), "two beats that may race change places"),
         Key::may("user", Shape::Table(&USER), "an action of the user comes at another moment"),
+        Key::may("act", Shape::Table(&ACT), "the user does one thing more"),
         Key::may("kill", Shape::Table(&KILL), "the engine is killed and started again"),
         Key::may("disk", Shape::Table(&DISK), "a disk call ends otherwise"),
         Key::may("power_loss", Shape::Table(&POWER_LOSS), "the power fails at a sync"),
@@ -124,6 +126,15 @@ static EXIT: TableShape = TableShape {
         Key::must("after", Shape::Beat, "label of the beat before it"),
         Key::may("code", Shape::Integer, "exit code"),
         Key::may("signal", Shape::Choice(Signal::WORDS), "the signal that ends it"),
+    ],
+};
+
+static ACT: TableShape = TableShape {
+    what: "an action of the user",
+    one_of: None,
+    keys: &[
+        Key::must("after", Shape::Beat, "label of the beat before it"),
+        Key::must("what", Shape::Choice(UserAct::WORDS), "what the user does"),
     ],
 };
 

@@ -10,7 +10,12 @@ use super::{
     Failure, Sources, colour, print, width,
     world::{Which, World},
 };
-use crate::{invariants, report, stage::run::RunOutcome, suite};
+use crate::{
+    explore::{Sweep, sweep},
+    invariants, report,
+    stage::run::RunOutcome,
+    suite::{self, Piece},
+};
 
 /// Failures of the reference engine that are known and say why: listed and failing passes, listed and passing is stale.
 const BASELINE: &str = include_str!("../../reference-baseline.toml");
@@ -35,6 +40,9 @@ pub struct Check {
     /// List of known failures; replaces the built-in one.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Also walk every point of these kinds, in every piece that is not raw.
+    #[arg(long, value_name = "KIND", num_args = 1.., value_enum)]
+    sweep: Vec<Sweep>,
     /// Run everything twice and compare the traces.
     #[arg(long)]
     check_determinism: bool,
@@ -60,6 +68,7 @@ impl Check {
         let mut results = Vec::new();
         let mut counts = counts();
         let mut wrong = Vec::new();
+        let mut tally = vec![(0, 0); self.sweep.len()];
         for piece in &pieces {
             bar.set_message(piece.id());
             let began = Watch::start();
@@ -76,9 +85,22 @@ impl Check {
             }
             add(&mut counts, &outcome);
             results.push(result);
+            for (n, kind) in self.sweep.iter().enumerate().filter(|_| !piece.is_raw()) {
+                let races = races_of(&world, piece);
+                let swept = sweep(&world.casting, piece, &outcome, *kind, races.as_ref(), self.seed)?;
+                tally[n].0 += swept.points;
+                tally[n].1 += swept.failing.len();
+                for (plan, outcome) in &swept.failing {
+                    results.push(self.swept_result(piece, plan, outcome));
+                }
+            }
             bar.inc(1);
         }
         bar.finish_and_clear();
+        for (kind, (points, failing)) in self.sweep.iter().zip(&tally) {
+            let line = format!("sweep {}: {points} points, {points} tried, {failing} not conforming", kind.word());
+            if self.output.is_none() && self.format != Format::Json { print(&line) } else { anstream::eprintln!("{line}") }
+        }
         let mut report = SuiteReport::new("reference engine", results, counts, watch.millis());
         let scope =
             if self.filter.is_empty() && self.provider.is_none() { baseline::Scope::Whole } else { baseline::Scope::Part };
@@ -92,6 +114,16 @@ impl Check {
         }
         let flags = Flags { usage: !wrong.is_empty(), ..Flags::default() };
         Ok(reports::exit_code(&report, flags))
+    }
+
+    /// A run of a sweep that does not conform, with the line that plays it again.
+    fn swept_result(&self, piece: &Piece, plan: &Plan, outcome: &RunOutcome) -> reports::RunResult {
+        let (provider, version) = piece.played_by();
+        let words: Vec<String> = plan.to_toml().lines().filter(|line| line.contains(" = {")).map(str::to_owned).collect();
+        let words = words.join("; ");
+        let paste =
+            format!("rehearsal run {} --provider {provider}@{version} --perturb '{words}'{}", piece.id(), self.seed_words());
+        report::result(piece, outcome, Some(words), paste, 0)
     }
 
     fn known(&self) -> Result<baseline::Baseline, Failure> {
@@ -109,6 +141,10 @@ impl Check {
     fn seed_words(&self) -> String {
         if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) }
     }
+}
+
+fn races_of(world: &World, piece: &Piece) -> Option<captures::races::Races> {
+    world.casting.catalog().races(piece.played_by().0).ok().flatten()
 }
 
 /// Measures the harness itself. Nothing of a run sees it.

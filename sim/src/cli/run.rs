@@ -39,6 +39,9 @@ pub struct Run {
     /// Changes of the recorded order.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// One change of the recorded order, as a line of a plan: `drop = { label = "result#1" }`.
+    #[arg(long, value_name = "LINE", conflicts_with = "plan")]
+    perturb: Vec<String>,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -105,6 +108,12 @@ impl Run {
     }
 
     fn plan(&self) -> Result<(Plan, Option<String>), Failure> {
+        if !self.perturb.is_empty() {
+            let lines = self.perturb.iter().map(|line| format!("\n[[perturb]]\n{line}\n")).collect::<String>();
+            let plan =
+                Plan::parse("--perturb", &format!("plan = 1\n{lines}")).map_err(|problems| Failure::File(problems.into()))?;
+            return Ok((plan, Some(self.perturb.join("; "))));
+        }
         let Some(file) = &self.plan else { return Ok((Plan::default(), None)) };
         let name = file.display().to_string();
         let text =
@@ -121,6 +130,9 @@ impl Run {
         };
         if let Some(plan) = &self.plan {
             line.push_str(&format!(" --plan {}", plan.display()));
+        }
+        for perturb in &self.perturb {
+            line.push_str(&format!(" --perturb '{perturb}'"));
         }
         if self.seed != 1 {
             line.push_str(&format!(" --seed {}", self.seed));

@@ -8,6 +8,8 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
+use scenarios::plan::{Perturbation, UserAct};
+
 use super::{
     director::{Cue, Direct, Director},
     queue::{Event, Queue},
@@ -43,6 +45,8 @@ pub struct Stage<'a> {
     pub(super) unmet: Vec<(u64, String)>,
     pub(super) events: u64,
     pub(super) end: Option<End>,
+    /// What the plan has the user do as soon as the event that caused it is over.
+    acts: std::collections::VecDeque<UserAction>,
     now: u64,
     last_event: Option<u64>,
     finished: bool,
@@ -67,6 +71,7 @@ impl<'a> Stage<'a> {
             unmet: Vec::new(),
             events: 0,
             end: None,
+            acts: Default::default(),
             now: 0,
             last_event: None,
             finished: false,
@@ -144,6 +149,10 @@ impl<'a> Stage<'a> {
 
     /// Asks the director until it waits (then: until when) or something happened (then: none).
     fn direct(&mut self) -> Result<Option<Option<u64>>, End> {
+        if let Some(action) = self.acts.pop_front() {
+            self.user(action)?;
+            return Ok(None);
+        }
         if self.finished {
             return Ok(Some(None));
         }
@@ -161,13 +170,7 @@ impl<'a> Stage<'a> {
                 self.host.take(self.clock(), ForHost::Create(setup));
                 self.after_host()?;
             }
-            Direct::Act(action) => {
-                self.own_instant();
-                self.trace.line(self.now, "user", words(&action), &[]);
-                self.note(What::User(action.clone()));
-                self.host.take(self.clock(), ForHost::User(action));
-                self.after_host()?;
-            }
+            Direct::Act(action) => self.user(action)?,
             Direct::Write { pid, bytes } => self.queue.push(self.now, Event::Stdin { pid, bytes }),
             Direct::CloseStdin { pid } => self.queue.push(self.now, Event::StdinClosed { pid }),
             Direct::Signal { pid, signal } => self.queue.push(self.now, Event::Signal { pid, signal, by_host: false }),
@@ -183,6 +186,37 @@ impl<'a> Stage<'a> {
             Direct::Wrong(words) => return Err(End::Wrong(words)),
         }
         Ok(None)
+    }
+
+    fn user(&mut self, action: UserAction) -> Result<(), End> {
+        self.own_instant();
+        self.trace.line(self.now, "user", words(&action), &[]);
+        self.note(What::User(action.clone()));
+        self.host.take(self.clock(), ForHost::User(action));
+        self.after_host()
+    }
+
+    /// What the plan has the user do after a beat.
+    fn plan_acts(&mut self, pid: u32, label: &str) {
+        let Some(process) = self.processes.get(&pid) else { return };
+        let (name, chat) = (process.name.clone(), process.chat.clone());
+        let is_first = self.processes.keys().next() == Some(&pid);
+        for perturbation in &self.setting.plan.perturb {
+            let Perturbation::Act { after, what } = perturbation else { continue };
+            if after.label != label || !after.process.as_ref().map_or(is_first, |wanted| *wanted == name) {
+                continue;
+            }
+            let chat = chat.clone();
+            self.acts.push_back(match what {
+                UserAct::Stop => UserAction::Stop { chat },
+                UserAct::StopTurn => UserAction::StopTurn { chat },
+                UserAct::Close => UserAction::Close { chat },
+                UserAct::Steer => {
+                    let message = format!("00000000-0000-4000-9000-{:012x}", self.random.next_u64() >> 16);
+                    UserAction::Send { chat, message, text: "One thing more.".to_owned() }
+                }
+            });
+        }
     }
 
     /// Gives what comes from outside a millisecond of its own.
@@ -236,6 +270,7 @@ impl<'a> Stage<'a> {
                         process.said.entry(label.clone()).or_insert(self.now);
                     }
                     self.answered(pid, &frame);
+                    self.plan_acts(pid, &label);
                     self.note(What::Said { pid, frame, label, genuine });
                 }
                 self.host.take(self.clock(), happening);

@@ -69,6 +69,7 @@ pub struct Count {
 }
 
 /// What came of a run.
+#[derive(Debug)]
 pub struct RunOutcome {
     /// The one verdict.
     pub verdict: Verdict,
