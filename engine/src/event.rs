@@ -305,13 +305,13 @@ impl ToolCall {
 
     /// The call as it may be stored: of a spawn's input only the badge keys survive (prompts are never stored in a chip).
     pub fn sanitized(mut self) -> ToolCall {
-        if self.is_spawn() {
-            if let ToolCall::Unknown { input, .. } | ToolCall::Mcp { input, .. } = &mut self {
-                if let Value::Object(fields) = input {
-                    fields.retain(|key, _| SPAWN_BADGE_KEYS.contains(&key.as_str()));
-                } else {
-                    *input = Value::Null;
-                }
+        if self.is_spawn()
+            && let ToolCall::Unknown { input, .. } | ToolCall::Mcp { input, .. } = &mut self
+        {
+            if let Value::Object(fields) = input {
+                fields.retain(|key, _| SPAWN_BADGE_KEYS.contains(&key.as_str()));
+            } else {
+                *input = Value::Null;
             }
         }
         self

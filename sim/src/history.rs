@@ -109,6 +109,15 @@ pub enum UserAction {
         /// Text.
         text: String,
     },
+    /// Puts a message into the queue: it is sent when the chat is idle.
+    Queue {
+        /// Chat.
+        chat: String,
+        /// Message id.
+        message: String,
+        /// Text.
+        text: String,
+    },
     /// Stops the chat: kills the runtime and its background work.
     Stop {
         /// Chat.
@@ -154,6 +163,7 @@ impl UserAction {
     pub fn chat(&self) -> &str {
         match self {
             UserAction::Send { chat, .. }
+            | UserAction::Queue { chat, .. }
             | UserAction::Stop { chat }
             | UserAction::StopTurn { chat }
             | UserAction::SendNow { chat, .. }

@@ -94,6 +94,8 @@ pub enum Input {
     },
     /// A message of the user (class 3).
     Message(Message),
+    /// A message of the user for the queue (class 3).
+    Queue(Message),
     /// A chat row was created (class 3); a message to an unknown chat creates one with defaults.
     Create(ChatSpec),
     /// A due timer (class 4), taken out of the table.

@@ -45,6 +45,7 @@ impl Core {
             Input::Create(spec) => {
                 self.create(spec);
             }
+            Input::Queue(message) => self.chat(&message.chat.clone(), |hub, chat| chat.enqueue(hub, message)),
             Input::Message(message) => self.chat(&message.chat.clone(), |hub, chat| chat.send(hub, message)),
             Input::Bytes { proc, pipe, bytes } => self.drive(proc, |driver, cx| driver.bytes(cx, pipe, &bytes)),
             Input::End { proc, pipe } => self.drive(proc, |driver, cx| driver.end(cx, pipe)),

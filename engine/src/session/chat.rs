@@ -263,12 +263,10 @@ impl Chat {
 
     /// Publishes what became of a message.
     pub(super) fn message_state(&mut self, hub: &mut Hub, message: &str, state: MessageState) {
-        if let Some(row) = self.messages.get_mut(message) {
-            if row.state != state {
-                row.state = state;
-                hub.message(row);
-                self.arm_flush(hub);
-            }
+        if let Some(row) = self.messages.get_mut(message).filter(|row| row.state != state) {
+            row.state = state;
+            hub.message(row);
+            self.arm_flush(hub);
         }
     }
 

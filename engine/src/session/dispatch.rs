@@ -38,17 +38,33 @@ impl Chat {
         self.messages.get(id).is_some_and(|row| row.state != MessageState::NotDelivered)
     }
 
-    /// Stops the turn and sends the message when it has ended. It stands at the head of the queue until then.
-    pub fn send_now(&mut self, hub: &mut Hub, message: Message) {
+    /// Puts a message into the queue: it is sent at the next idle edge, behind what stands there.
+    pub fn enqueue(&mut self, hub: &mut Hub, message: Message) {
         if self.is_known(&message.id) {
             return;
         }
-        if self.run.as_ref().is_none_or(|run| run.phase != Phase::Running) {
-            self.send(hub, message);
-            return;
-        }
+        hub.require_commit();
+        self.message_row(hub, &message, MessageState::Queued);
+        self.queue.push_back(message);
+        self.look_at_waiting(hub);
+    }
+
+    /// Stops the turn and sends the message when it has ended. It stands at the head of the queue until then. A message that
+    /// is queued already is taken from its place.
+    pub fn send_now(&mut self, hub: &mut Hub, message: Message) {
+        let message = match self.queue.iter().position(|queued| queued.id == message.id) {
+            Some(at) => self.queue.remove(at).unwrap_or(message),
+            None if self.is_known(&message.id) => return,
+            None => message,
+        };
         hub.require_commit();
         self.queue_paused = false;
+        if self.run.as_ref().is_none_or(|run| run.phase != Phase::Running) {
+            self.overflow.remove(&message.id);
+            self.dispatch(hub, message);
+            self.look_at_waiting(hub);
+            return;
+        }
         self.message_row(hub, &message, MessageState::Queued);
         self.queue.push_front(message);
         self.stop_turn(hub);
@@ -65,7 +81,7 @@ impl Chat {
             let shown = Chat::open_status(run);
             // The entry of a steer comes behind what was streamed so far; the reply goes on in the open segment until Steered.
             self.accept(hub, &message, shown);
-            self.with_run(hub, |chat, hub, run| chat.to_mailbox(hub, run, message));
+            self.with_run(hub, |chat, hub, run| chat.hand_over(hub, run, message));
             return;
         }
         // While a killed run is on its way out its question is closed already, so Working is what is shown.
@@ -104,7 +120,7 @@ impl Chat {
     }
 
     /// Hands an accepted message to the live run.
-    fn to_mailbox(&mut self, hub: &mut Hub, run: &mut Run, message: Message) {
+    fn hand_over(&mut self, hub: &mut Hub, run: &mut Run, message: Message) {
         run.ledger.push_back(message.clone());
         self.call(hub, run, |driver, cx| driver.steer(cx, &message));
     }
@@ -146,10 +162,11 @@ impl Chat {
 
     /// Messages that waited for the old process to go, and the head of the queue at an idle edge.
     pub(super) fn look_at_waiting(&mut self, hub: &mut Hub) {
-        if self.run.is_none() && self.dying.is_none() {
-            if let Some(message) = self.waiting.pop_front() {
-                self.start(hub, message);
-            }
+        if self.run.is_none()
+            && self.dying.is_none()
+            && let Some(message) = self.waiting.pop_front()
+        {
+            self.start(hub, message);
         }
         while let Some(message) = self.waiting.front().cloned() {
             let room = self.run.as_ref().is_some_and(|run| run.takes_messages() && run.ledger.len() < MAILBOX);
@@ -157,7 +174,7 @@ impl Chat {
                 break;
             }
             self.waiting.pop_front();
-            self.with_run(hub, |chat, hub, run| chat.to_mailbox(hub, run, message));
+            self.with_run(hub, |chat, hub, run| chat.hand_over(hub, run, message));
         }
         self.drain(hub);
     }

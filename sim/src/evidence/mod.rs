@@ -136,6 +136,8 @@ impl Evidence {
         let chat = action.chat().to_string();
         let end = match action {
             UserAction::Send { message, .. } => return self.sent(at, chat, message, false),
+            // A queued message goes out when the chat is idle, so others may be taken before it.
+            UserAction::Queue { message, .. } => return self.sent(at, chat, message, true),
             UserAction::Withdraw { message, .. } => {
                 let number = self.message_index(message);
                 self.messages[number].withdrawn_at.get_or_insert(at);

@@ -182,6 +182,7 @@ fn spec(setup: ChatSetup) -> ChatSpec {
 fn user(action: UserAction) -> Input {
     match action {
         UserAction::Send { chat, message, text } => Input::Message(Message { chat, id: message, text }),
+        UserAction::Queue { chat, message, text } => Input::Queue(Message { chat, id: message, text }),
         UserAction::Stop { chat } => Input::Control(Control::Stop { chat }),
         UserAction::StopTurn { chat } => Input::Control(Control::StopTurn { chat }),
         UserAction::SendNow { chat, message, text } => {

@@ -379,6 +379,7 @@ fn is_breakage(edit: &scenarios::scenario::Edit) -> bool {
 fn words(action: &UserAction) -> String {
     match action {
         UserAction::Send { text, .. } => format!("send {text:?}"),
+        UserAction::Queue { text, .. } => format!("queue {text:?}"),
         UserAction::Stop { .. } => "stop".to_owned(),
         UserAction::StopTurn { .. } => "stop the turn".to_owned(),
         UserAction::SendNow { text, .. } => format!("send now {text:?}"),

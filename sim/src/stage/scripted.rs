@@ -108,6 +108,26 @@ impl Director for Scripted {
                     self.done();
                     return Direct::Act(UserAction::Send { chat, message, text });
                 }
+                Action::Queue(text) => {
+                    let message = self.message(step.label.map(|label| label.value));
+                    self.done();
+                    return Direct::Act(UserAction::Queue { chat, message, text });
+                }
+                Action::SendNow(label) => {
+                    let Some(message) = self.labels.get(&label.value).cloned() else {
+                        return Direct::Wrong(format!("{place}: no message is labelled {:?}", label.value));
+                    };
+                    let text = view.messages.iter().find(|known| known.id == message).map(|known| known.text.clone());
+                    self.done();
+                    return Direct::Act(UserAction::SendNow { chat, message, text: text.unwrap_or_default() });
+                }
+                Action::Remove(label) => {
+                    let Some(message) = self.labels.get(&label.value).cloned() else {
+                        return Direct::Wrong(format!("{place}: no message is labelled {:?}", label.value));
+                    };
+                    self.done();
+                    return Direct::Act(UserAction::Withdraw { chat, message });
+                }
                 Action::Stop => {
                     self.done();
                     return Direct::Act(UserAction::Stop { chat });

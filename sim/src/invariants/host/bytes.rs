@@ -41,15 +41,20 @@ impl Invariant for Bytes {
         let first = self.happenings;
         for (offset, happening) in since(&mut self.happenings, moment.history).iter().enumerate() {
             match &happening.what {
-                What::User(UserAction::Send { message, .. } | UserAction::SendNow { message, .. }) => {
+                What::User(
+                    UserAction::Send { message, .. } | UserAction::Queue { message, .. } | UserAction::SendNow { message, .. },
+                ) => {
                     self.sent.insert(message.clone(), first + offset);
                 }
                 What::Heard { pid, frame } if !moment.history.raw => {
                     found.judge(ID, moment.at, !frame.is_null(), || format!("process {pid} read a line that is no JSON"));
                     let sent = frame["uuid"].as_str().filter(|_| frame["type"] == "user").and_then(|uuid| self.sent.get(uuid));
                     let Some(index) = sent else { continue };
-                    if let What::User(UserAction::Send { message, text, .. } | UserAction::SendNow { message, text, .. }) =
-                        &moment.history.happenings[*index].what
+                    if let What::User(
+                        UserAction::Send { message, text, .. }
+                        | UserAction::Queue { message, text, .. }
+                        | UserAction::SendNow { message, text, .. },
+                    ) = &moment.history.happenings[*index].what
                     {
                         // A host may put context around the words of the user, never other words in their place.
                         let heard = message_text(frame);

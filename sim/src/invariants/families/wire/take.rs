@@ -33,7 +33,7 @@ impl Wire {
     fn user(&mut self, index: usize, action: &UserAction) {
         let facts = slot(&mut self.chats, action.chat());
         match action {
-            UserAction::Send { .. } => facts.asked = Some(index),
+            UserAction::Send { .. } | UserAction::Queue { .. } => facts.asked = Some(index),
             UserAction::SendNow { .. } => {
                 (facts.asked, facts.stopped) = (Some(index), Some(index));
                 self.take_back(index, action.chat());
