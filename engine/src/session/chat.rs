@@ -175,7 +175,13 @@ impl Chat {
                 let text = format!("a Done ({status:?}) of a run that was over");
                 self.journal(hub, AgentEvent::Note { kind: "late-terminal".to_owned(), text });
             }
-            Output::Event(event @ (AgentEvent::Subagent { .. } | AgentEvent::Note { .. })) => self.journal(hub, event),
+            // The children of a run that is over are settled. Their last words would be folded again at a recovery (M4), so the
+            // journal keeps only that there were some.
+            Output::Event(AgentEvent::Subagent { parent_tool_use_id, .. }) => {
+                let text = format!("a frame of the child {parent_tool_use_id} of a run that was over");
+                self.journal(hub, AgentEvent::Note { kind: "late-child".to_owned(), text });
+            }
+            Output::Event(event @ AgentEvent::Note { .. }) => self.journal(hub, event),
             // A request for a turn that is over is turned down, never left open.
             Output::Ask { provider_request, .. } => self.call(hub, run, |driver, cx| driver.decline(cx, &provider_request)),
             _ => {}
