@@ -18,6 +18,11 @@ impl Chat {
         // All of it is one transaction; nothing of it is seen before its outcome.
         hub.require_commit();
         let active = !run.is_parked();
+        if !active && run.killed {
+            let text = format!("a Done ({status:?}) of background work that the user stopped");
+            self.journal(hub, AgentEvent::Note { kind: "late-terminal".to_owned(), text });
+            return;
+        }
         if !active {
             // A background wake that ends without visible content gives no Done in the driver; one that comes all the same
             // settles a turn of its own, which nobody is told of (R2).

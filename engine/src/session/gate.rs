@@ -14,6 +14,10 @@ impl Chat {
     /// when a background subagent or task settled since the park, so that the text of a prompt wake is not lost.
     pub(super) fn gate(&mut self, hub: &mut Hub, run: &mut Run, event: AgentEvent) {
         let Phase::Parked { since } = run.phase else { return };
+        if run.killed {
+            // A run that is being killed wakes nobody: what it still says is the end of work that the user stopped.
+            return;
+        }
         let open = run.bypass || hub.now.mono >= since + PARKED_GATE_MS;
         let wakes = match &event {
             AgentEvent::TextDelta { text, .. } => !text.is_empty(),

@@ -234,12 +234,11 @@ impl Engine {
                 Some(deadline) => deadline.saturating_sub(self.shell.platform().now().mono),
                 None => 3_600_000,
             };
-            ordered_select! {
-                input = self.happenings.recv() => match input {
-                    Some(input) => self.shell.deliver(input),
-                    None => return,
-                },
-                () = tokio::time::sleep(Duration::from_millis(wait)) => {
+            // `timeout` looks at its future first: evidence that is there comes before a timer that is due.
+            match tokio::time::timeout(Duration::from_millis(wait), self.happenings.recv()).await {
+                Ok(Some(input)) => self.shell.deliver(input),
+                Ok(None) => return,
+                Err(_) => {
                     self.shell.fire_due();
                 }
             }

@@ -67,7 +67,7 @@ impl<'a> Stage<'a> {
             history,
             trace: Trace::default(),
             files: setting.files.clone(),
-            random: ChaCha8Rng::seed_from_u64(setting.seed ^ 0x5eed_0f_0a_11),
+            random: ChaCha8Rng::seed_from_u64(setting.seed ^ 0x5eed_0f0a),
             unmet: Vec::new(),
             events: 0,
             end: None,
