@@ -42,10 +42,9 @@ impl Chat {
         let took = hub.now.mono.saturating_sub(run.turn_began);
         self.doc.finish_segment(status == DoneStatus::Interrupted, error.as_deref(), Some(took));
         self.journal(hub, event);
-        for name in ["interrupt-deadline", "stop-turn-settle"] {
-            let key = self.run_timer(name);
-            hub.timers.disarm(&key);
-        }
+        // The interrupt deadline is the run's: a killed run never parks, and its end disarms it.
+        let key = self.run_timer("stop-turn-settle");
+        hub.timers.disarm(&key);
         run.stopping = false;
         let in_place = Chat::stopped_in_place(run, status);
         if in_place {

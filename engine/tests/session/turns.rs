@@ -70,6 +70,11 @@ fn a_stop_in_place_ends_the_run_or_keeps_what_waited() {
             assistant aborted: hi
             user complete: two
             user complete: three
+        # The settle of the stop was disarmed by its end.
+        20000 wait
+        20001 timers
+        20001 leases
+            p1 leased
         ",
     );
 }
