@@ -94,6 +94,9 @@ fn check(kinds: &[usize], picks: &[usize], changes: &[Change], stop: bool) {
     assert_eq!(outputs.iter().filter(|line| *line == "ended").count(), 1, "{outputs:#?}");
     let forks = |word: &str| outputs.iter().filter(|line| line.starts_with(&format!("{word} forked-command-"))).count();
     assert_eq!(forks("call"), forks("returned"), "every fork settles once: {outputs:#?}");
+    // A message has one fate, whatever the CLI says of it: taken once, or given back once (D4).
+    let fates = outputs.iter().filter(|line| *line == "steered b" || line.starts_with("returned unread b:")).count();
+    assert!(fates <= 1, "{outputs:#?}");
     assert_eq!(stage.line("+600000"), Vec::<String>::new(), "no timer outlives the process");
 }
 

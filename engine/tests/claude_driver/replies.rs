@@ -43,22 +43,25 @@ fn a_cleared_session_keeps_its_old_id() {
 fn a_childs_frame_rotates_the_parents_message() {
     check(
         r#"
-        .turn a
-        says m1 One
-            text [whole] One
-            context 101
-            message #1 closed
+        .start a Hello
+        init
+            session s1 #1
         [t1] says Child
             [t1] text Child\n\n
         [t1] calls c1 Bash {"command":"ls"}
             [t1] call c1 Exec ls
-        says m1 Two
-            text [whole] Two
+        [t1] returns c1 ok Files
+            [t1] returned c1 ok Files
+        says m1 One
+            text [whole] One
             context 101
-            message #2 closed
+            message #1 closed
+        [t1] says More
+            [t1] text More\n\n
         result ok a
+            taken a
             usage 10/5
-            fork point #2 u8
+            fork point #1 u5
             done completed Done.
         "#,
     );

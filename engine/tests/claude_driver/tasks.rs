@@ -1,6 +1,6 @@
 //! Children: which task belongs to which chip, and what settles it.
 
-use crate::script::check;
+use crate::script::{Stage, check};
 
 /// CL-09, N3: a background agent returns at once; its child settles by its notification, once.
 #[test]
@@ -265,4 +265,45 @@ fn the_other_spelling_of_an_id_is_unknown() {
             [t1] done completed
         "#,
     );
+}
+
+/// All orders of some lines.
+fn orders(lines: &[&str]) -> Vec<Vec<String>> {
+    if lines.is_empty() {
+        return vec![Vec::new()];
+    }
+    let firsts = 0..lines.len();
+    firsts
+        .flat_map(|first| {
+            let rest = [&lines[..first], &lines[first + 1..]].concat();
+            orders(&rest).into_iter().map(move |mut order| {
+                order.insert(0, lines[first].to_owned());
+                order
+            })
+        })
+        .collect()
+}
+
+/// CL-36, K5: the same over every order of the frames about an agent and a background command that end.
+#[test]
+fn an_order_of_ends_settles_a_child_twice_or_never() {
+    let ends = [
+        "updated k1 killed",
+        "notified k1 stopped",
+        "background b3",
+        "notified b3 completed",
+        "background",
+        "notified k1 failed",
+    ];
+    for order in orders(&ends) {
+        let mut stage = Stage::new();
+        for line in ["turn a", "calls m1 t1 Agent {\"prompt\":\"One\"}", "background k1 b3", "task k1 t1"] {
+            stage.line(line);
+        }
+        let outputs: Vec<String> = order.iter().flat_map(|line| stage.line(line)).collect();
+        let settles: Vec<&String> = outputs.iter().filter(|line| line.starts_with("[t1] done")).collect();
+        assert_eq!(settles.len(), 1, "{order:?} gave {settles:?}");
+        let left = outputs.iter().rfind(|line| line.starts_with("background"));
+        assert_eq!(left.map(String::as_str), Some("background 0"), "{order:?}");
+    }
 }
