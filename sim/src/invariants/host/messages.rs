@@ -53,7 +53,11 @@ impl Invariant for Messages {
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
         let evidence = self.evidence.read(moment.history);
         for message in &evidence.messages {
-            let Some(chat) = message.chat.as_deref().and_then(|chat| moment.view.chat(chat)) else { continue };
+            let Some(name) = message.chat.as_deref() else { continue };
+            let Some(chat) = moment.view.chat(name) else {
+                found.judge(ID, moment.at, false, || format!("{name}: message {} was sent to a chat that is shown nowhere", message.id));
+                continue;
+            };
             let shown = chat.messages.iter().find(|shown| shown.id == message.id).map(|shown| shown.state);
             let Some(state) = shown else {
                 found.judge(ID, moment.at, false, || format!("{}: message {} is shown nowhere", chat.id, message.id));
