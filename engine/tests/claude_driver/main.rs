@@ -3,8 +3,10 @@
 //! A test is one call of [`script::check`] with a transcript: a line at the margin is something that happens, the indented lines
 //! below it are everything that the driver answers. See `script` for the words.
 
+mod fork_ends;
 mod forks;
 mod frames;
+mod holds;
 mod hostile;
 mod launch;
 mod questions;
