@@ -68,6 +68,7 @@ fn a_stopped_fork_runs_for_ever() {
         r#"
         .turn a
         .fork k9 /fanout Body
+        .calls m1 t1 Bash {"command":"sleep 9"}
         stop
             > interrupt engine_stop_1 cancel_queued
         +2000
