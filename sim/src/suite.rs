@@ -8,7 +8,7 @@ use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
-use scenarios::{Plan, Scenario, scenario::Frames};
+use scenarios::{Plan, Scenario, plan::Kind, scenario::Frames};
 
 use crate::{
     cast::Casting,
@@ -117,6 +117,15 @@ fn message_ids(seed: u64) -> impl FnMut() -> String {
     }
 }
 
+/// A perturbation of a plan that this stage does not perform, if there is one. It is refused: a plan that is not played says
+/// nothing.
+pub fn not_performed(plan: &Plan) -> Option<Kind> {
+    let kinds = plan.perturb.iter().map(scenarios::plan::Perturbation::kind);
+    let mut missing =
+        kinds.filter(|kind| matches!(kind, Kind::Kill | Kind::Disk | Kind::PowerLoss | Kind::Partition | Kind::Ties));
+    missing.next()
+}
+
 /// Plays a piece against the reference engine.
 ///
 /// # Errors
@@ -129,7 +138,7 @@ pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyh
             // A host that starts a second process resumes the session: that process plays on from the same script.
             let mut cast = vec![casting.member(Arc::clone(capture), Vec::new(), raw)];
             cast.extend((1..PROCESSES).map(|number| casting.later_member(Arc::clone(capture), Vec::new(), raw, number)));
-            (cast, Box::new(Implied::new(capture, message_ids(seed))))
+            (cast, Box::new(Implied::new(capture, message_ids(seed)).moved(&plan)))
         }
         Piece::Scenario(scenario, captures) => {
             let mut cast = Vec::new();
@@ -144,7 +153,7 @@ pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyh
                 files = casting.more_files(capture, files);
             }
             let setup = implied::setup(&captures[0]);
-            (cast, Box::new(Scripted::new(Scenario::clone(scenario), setup, message_ids(seed))))
+            (cast, Box::new(Scripted::new(Scenario::clone(scenario), setup, message_ids(seed)).moved(&plan)))
         }
     };
     let setting = Setting { cast, files, plan, seed, raw };

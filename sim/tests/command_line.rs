@@ -82,6 +82,34 @@ fn a_plan_that_does_not_parse_shows_the_place() {
 }
 
 #[test]
+fn a_plan_that_the_stage_does_not_perform_is_refused_and_not_ignored() {
+    let kill = plan("plan = 1\n[[perturb]]\nkill = { effect = 3, when = \"before\" }\n");
+    let (code, _, err) = run(&["run", "--capture", "plain-turn", "--plan", &kill.path().display().to_string()]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("`kill`"), "{err}");
+}
+
+#[test]
+fn a_plan_moves_what_the_user_does_and_the_wall_clock() {
+    let (_, plain, _) = run(&["run", "--capture", "second-turn", "--trace"]);
+    let (code, out, _) = run(&[
+        "run",
+        "--capture",
+        "second-turn",
+        "--trace",
+        "--perturb",
+        "user = { step = 2, to = { after = \"delta#3\" } }",
+        "--perturb",
+        "suspend = { at = \"500ms\", for = \"8h\" }",
+    ]);
+    assert_eq!(code, Some(0), "{out}");
+    let second = |page: &str| page.lines().position(|line| line.contains("user    send") && line.contains("And again"));
+    let result = |page: &str| page.lines().position(|line| line.contains("result#1"));
+    assert!(second(&plain) > result(&plain), "{plain}");
+    assert!(second(&out).is_some() && second(&out) < result(&out), "{out}");
+}
+
+#[test]
 fn list_and_explain_know_scenarios_scenes_and_invariants() {
     let (code, out, _) = run(&["list", "typed-fork"]);
     assert_eq!(code, Some(0));

@@ -61,6 +61,12 @@ impl Run {
         let world = World::open(&self.sources)?;
         let piece = self.piece(&world)?;
         let (plan, words) = self.plan()?;
+        if let Some(kind) = suite::not_performed(&plan) {
+            return Err(Failure::usage(format!(
+                "the plan has `{}`, which this version of the stage does not perform; take it out to play the rest",
+                kind.key()
+            )));
+        }
         let outcome = suite::rehearse(&world.casting, &piece, plan, self.seed)?;
         match self.trace {
             Some(TraceFormat::Lines) => print(&Trace::render(&outcome.lines)),

@@ -19,6 +19,8 @@ pub struct Changes {
     pub swap: BTreeMap<String, String>,
     /// Beat → how much later it and those after it come, ms.
     pub delay: BTreeMap<String, u64>,
+    /// The same by the beat's number on its tape, from 1.
+    pub delay_number: BTreeMap<u32, u64>,
     /// Beat → cuts within its bytes.
     pub split: BTreeMap<String, Vec<usize>>,
     /// First beat → last beat of one read.
@@ -73,6 +75,11 @@ impl Changes {
         let here = |beat: &BeatLabel| beat.process.as_deref().map_or(is_first, |name| name == process);
         match perturbation {
             Perturbation::Delay { beat: Beat::Label(beat), by } if here(beat) => self.delay_beat(beat, by.as_millis() as u64),
+            Perturbation::Delay { beat: Beat::Number { process: named, number }, by }
+                if named.as_deref().map_or(is_first, |name| name == process) =>
+            {
+                *self.delay_number.entry(*number).or_default() += by.as_millis() as u64;
+            }
             Perturbation::Hold(beat) if here(beat) => {
                 self.storms.insert(beat.label.clone());
                 self.hold(beat);

@@ -6,6 +6,10 @@
 use std::collections::BTreeSet;
 
 use captures::format::{Capture, From, Stream, What};
+use scenarios::{
+    Plan,
+    plan::{Moment, Perturbation, StepName},
+};
 use serde_json::Value;
 
 use super::director::{Cue, Direct, Director};
@@ -118,6 +122,22 @@ impl Implied {
         }
         let opening = raw.is_some().then(|| UserAction::Send { chat: CHAT.to_owned(), message: id(), text: "raw".to_owned() });
         Implied { setup: Some(setup(capture)), opening, places, raw }
+    }
+
+    /// Moves what the user does as a plan says; steps are numbered from 1 in the order of the recording.
+    pub fn moved(mut self, plan: &Plan) -> Self {
+        for perturbation in &plan.perturb {
+            let Perturbation::User { step: StepName::Number(number), to } = perturbation else { continue };
+            let Some(place) = self.places.get_mut((*number as usize).saturating_sub(1)) else { continue };
+            match to {
+                Moment::After(beat) => {
+                    place.after = Some(beat.label.clone());
+                    place.delay = 0;
+                }
+                Moment::Later(by) => place.delay += by.as_millis() as u64,
+            }
+        }
+        self
     }
 
     /// Why the scene is raw, if it is.

@@ -88,7 +88,16 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn clock(&self) -> Clock {
-        Clock { mono: self.now, wall: WALL_START_MS + self.now }
+        Clock { mono: self.now, wall: WALL_START_MS + self.now + self.slept() }
+    }
+
+    /// How long the machine has slept so far, ms: the wall clock ran then, the monotonic one did not.
+    fn slept(&self) -> u64 {
+        let sleeps = self.setting.plan.perturb.iter().filter_map(|perturbation| match perturbation {
+            Perturbation::Suspend { at, length } if at.as_millis() as u64 <= self.now => Some(length.as_millis() as u64),
+            _ => None,
+        });
+        sleeps.sum()
     }
 
     /// Lets one thing happen. False: nothing is to come any more.
@@ -149,6 +158,10 @@ impl<'a> Stage<'a> {
 
     /// Asks the director until it waits (then: until when) or something happened (then: none).
     fn direct(&mut self) -> Result<Option<Option<u64>>, End> {
+        // What comes from outside now would have to take the next millisecond: what is due in this one comes first.
+        if self.last_event == Some(self.now) && self.host.deadline().is_some_and(|due| due <= self.now) {
+            return Ok(Some(None));
+        }
         if let Some(action) = self.acts.pop_front() {
             self.user(action)?;
             return Ok(None);

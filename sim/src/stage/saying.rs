@@ -44,6 +44,7 @@ impl Stage<'_> {
             understudy: (member.make)(full.clone()),
             launch: full,
             labels: Counter::new(),
+            beats: 0,
             said: Default::default(),
             held_at: None,
             waiting: VecDeque::new(),
@@ -114,9 +115,10 @@ impl Stage<'_> {
         let now = self.now();
         let Some(process) = self.processes.get_mut(&pid) else { return };
         let label = process.labels.label(stem);
-        if let Some(late) = process.changes.delay.get(&label) {
-            process.late += late;
-        }
+        process.beats += 1;
+        let by_number = process.changes.delay_number.get(&process.beats);
+        let by_label = process.changes.delay.get(&label);
+        process.late += by_label.into_iter().chain(by_number).sum::<u64>();
         if process.changes.drop.contains(&label) {
             let name = process.name.clone();
             process.said.entry(label.clone()).or_insert(now);

@@ -1,6 +1,10 @@
 //! A scenario's steps, one after another.
 
-use scenarios::scenario::{Action, Answer, AnswerTo, Decision, Scenario, Steer};
+use scenarios::{
+    Plan,
+    plan::{Moment, Perturbation, StepName},
+    scenario::{Action, Answer, AnswerTo, Decision, Scenario, Steer, Step},
+};
 
 use super::{
     director::{Cue, Direct, Director},
@@ -19,12 +23,59 @@ pub struct Scripted {
     /// Message labels → message ids.
     labels: Labels,
     id: Box<dyn FnMut() -> String>,
+    plan: Plan,
 }
 
 impl Scripted {
     /// Plays `scenario`; chats are set up as `setup` says, `id` gives fresh message ids.
     pub fn new(scenario: Scenario, setup: ChatSetup, id: impl FnMut() -> String + 'static) -> Self {
-        Scripted { scenario, setup, created: Vec::new(), next: 0, since: None, labels: Labels::new(), id: Box::new(id) }
+        Scripted {
+            scenario,
+            setup,
+            created: Vec::new(),
+            next: 0,
+            since: None,
+            labels: Labels::new(),
+            id: Box::new(id),
+            plan: Plan::default(),
+        }
+    }
+
+    /// Moves what the user does as a plan says.
+    pub fn moved(mut self, plan: &Plan) -> Self {
+        self.plan = plan.clone();
+        self
+    }
+
+    /// When the plan lets the user do this step: now (none), at a time, or not yet.
+    fn held_back(&self, step: &Step, cue: &Cue<'_>, since: u64) -> Option<Option<u64>> {
+        for perturbation in &self.plan.perturb {
+            let Perturbation::User { step: name, to } = perturbation else { continue };
+            let is_this = match name {
+                StepName::Number(number) => *number == step.number,
+                StepName::Label(label) => step.label.as_ref().is_some_and(|own| own.value == *label),
+            };
+            if !is_this {
+                continue;
+            }
+            match to {
+                Moment::Later(by) => {
+                    let due = since + by.as_millis() as u64;
+                    if cue.now < due {
+                        return Some(Some(due));
+                    }
+                }
+                Moment::After(beat) => {
+                    let named = cue.processes.values().find(|process| {
+                        beat.process.as_ref().map_or(process.said.contains_key(&beat.label), |name| *name == process.name)
+                    });
+                    if !named.is_some_and(|process| process.said.contains_key(&beat.label)) {
+                        return Some(None);
+                    }
+                }
+            }
+        }
+        None
     }
 
     fn done(&mut self) {
@@ -57,6 +108,11 @@ impl Director for Scripted {
             }
             let place = place(&self.scenario, step.number, step.action.key());
             let since = *self.since.get_or_insert(cue.now);
+            if step.action.is_of_the_user()
+                && let Some(until) = self.held_back(&step, cue, since)
+            {
+                return Direct::Wait(until);
+            }
             let empty = Chat::default();
             let view = cue.view.chat(&chat).unwrap_or(&empty);
             match step.action {

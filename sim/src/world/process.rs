@@ -36,6 +36,8 @@ pub struct Process {
     pub understudy: Box<dyn Understudy>,
     /// Numbers its frames.
     pub labels: Counter,
+    /// Beats said so far.
+    pub beats: u32,
     /// When each label was given to the host, ms.
     pub said: BTreeMap<String, u64>,
     /// What the scenario and the plan change of its recorded order.

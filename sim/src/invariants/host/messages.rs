@@ -55,7 +55,9 @@ impl Invariant for Messages {
         for message in &evidence.messages {
             let Some(name) = message.chat.as_deref() else { continue };
             let Some(chat) = moment.view.chat(name) else {
-                found.judge(ID, moment.at, false, || format!("{name}: message {} was sent to a chat that is shown nowhere", message.id));
+                found.judge(ID, moment.at, false, || {
+                    format!("{name}: message {} was sent to a chat that is shown nowhere", message.id)
+                });
                 continue;
             };
             let shown = chat.messages.iter().find(|shown| shown.id == message.id).map(|shown| shown.state);

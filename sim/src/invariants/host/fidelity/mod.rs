@@ -89,7 +89,7 @@ impl Judge<'_> {
             self.chat.tools().filter(|tool| tool.id != LIVE_PLAN && !expected.tools.contains(tool.id.as_str())).collect();
         let mut known: Vec<&str> = Vec::new();
         for child in &expected.children {
-            if let Some(chip) = self.chip(child, &forks) {
+            if let Some(chip) = self.chip(child, &forks, &expected.children) {
                 known.push(&chip.id);
                 self.tab(child, chip, &mut names, found);
             }
@@ -97,12 +97,13 @@ impl Judge<'_> {
         self.strays(&known, found);
     }
 
-    /// The tool part that stands for a child.
-    fn chip<'c>(&'c self, child: &Child<'_>, forks: &[&'c Tool]) -> Option<&'c Tool> {
-        match child.fork {
-            None => self.chat.tools().find(|tool| tool.id == child.tool),
-            Some(number) => forks.iter().find(|tool| tool.id.contains(child.tool)).or_else(|| forks.get(number)).copied(),
-        }
+    /// The tool part that stands for a child. A host that names no task in its chips is read by their number; a chip that names
+    /// the task of another fork is that one's alone, since a fork of a run that was killed may have none.
+    fn chip<'c>(&'c self, child: &Child<'_>, forks: &[&'c Tool], children: &[Child<'_>]) -> Option<&'c Tool> {
+        let Some(number) = child.fork else { return self.chat.tools().find(|tool| tool.id == child.tool) };
+        let names = |tool: &Tool, child: &Child<'_>| tool.id.contains(child.tool);
+        let nameless = |tool: &&&Tool| !children.iter().any(|other| other.fork.is_some() && names(tool, other));
+        forks.iter().find(|tool| names(tool, child)).or_else(|| forks.get(number).filter(nameless)).copied()
     }
 
     /// User messages that are shown as taken stand in the transcript once, in the order in which they arrived.
