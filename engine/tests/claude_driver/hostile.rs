@@ -119,9 +119,9 @@ proptest! {
 fn one_odd_field_panics() {
     let odd =
         [Change::Remove, Change::Put(json!(null)), Change::Put(json!(7)), Change::Put(json!("x")), Change::Put(json!([{}]))];
-    for kind in 0..ONE_OF_EACH.len() {
+    for (kind, frame) in ONE_OF_EACH.iter().enumerate() {
         let mut paths = Vec::new();
-        fields(&Stage::new().frame(ONE_OF_EACH[kind]), "", &mut paths);
+        fields(&Stage::new().frame(frame), "", &mut paths);
         for pick in 0..paths.len() {
             for with in &odd {
                 check(&[kind], &[pick], std::slice::from_ref(with), false);

@@ -302,3 +302,28 @@ fn the_first_prompt_is_never_taken() {
         "#,
     );
 }
+
+/// D4: the CLI still holds the first prompt in its queue and takes a later message first: the prompt waits as a steer does, the
+/// result of the other is a boundary, and the prompt has a reply of its own.
+#[test]
+fn a_first_prompt_that_was_overtaken_loses_its_turn() {
+    check(
+        r#"
+        .start a Hello
+        .init
+        queued a
+        steer b More
+            > user b now: More
+        queued b
+        started b
+            steered b
+        result ok b
+            usage 10/5
+        started a
+            steered a
+        result ok a
+            usage 10/5
+            done completed Done.
+        "#,
+    );
+}

@@ -406,3 +406,23 @@ fn a_foreign_interrupt_is_an_error() {
         "#,
     );
 }
+
+/// A stop of the run while a message waits: it is the user's again, so that the CLI takes it opens no turn.
+#[test]
+fn a_killed_run_is_reopened_by_what_waited() {
+    check(
+        r#"
+        .turn a
+        result ok a
+            usage 10/5
+            done completed Done.
+        steer b More
+            > user b now: More
+        queued b
+        interrupt
+            > interrupt int_1
+        started b
+            note withdrawn-lifecycle
+        "#,
+    );
+}

@@ -363,3 +363,59 @@ fn a_message_goes_into_a_closed_mailbox() {
         ",
     );
 }
+
+/// A parked run is on its way out, and the message that waits for its end is stopped too: nothing works any more.
+#[test]
+fn a_chat_works_for_a_message_that_a_second_stop_withdrew() {
+    check(
+        "
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- m1
+        20 say taken m1 ; done completed
+            m1 delivered
+            Idle
+        30 stop
+            p1 <- interrupt
+        40 send m2 two
+            Working
+            m2 sent
+        50 stop
+            m2 withdrawn
+            Idle
+        60 exit 0
+        70 leases
+        ",
+    );
+}
+
+/// A wake of a run that takes no more messages ends while a message waits for its exit: the chat goes on working.
+#[test]
+fn a_chat_is_idle_while_a_message_waits_for_an_exit() {
+    check(
+        "
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- m1
+        20 say taken m1 ; done completed
+            m1 delivered
+            Idle
+        30 close
+            p1 <- close
+        2000 send m2 two
+            Working
+            m2 sent
+        2010 say text woken ; done completed
+            Working
+            Working
+        2020 exit 0
+            p2 spawned
+            p2 <- m2
+        2030 leases
+        ",
+    );
+}

@@ -337,3 +337,34 @@ fn a_message_for_a_driver_that_cannot_steer_is_lost() {
         ",
     );
 }
+
+/// A message that was sent after a stop in place is none of the stopped turn: it goes on waiting, and is delivered when taken.
+#[test]
+fn a_message_after_a_stop_is_withdrawn_with_it() {
+    check(
+        "
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- m1
+        20 say taken m1 ; text a
+            m1 delivered
+        30 send m2 two
+            m2 sent
+            p1 <- m2
+        40 stop-turn
+            p1 <- stop
+        50 send m3 three
+            m3 sent
+            p1 <- m3
+        60 say done interrupted
+            m2 withdrawn
+            Working
+        70 say steered m3 ; done completed
+            m3 delivered
+            Working
+            Idle
+        ",
+    );
+}

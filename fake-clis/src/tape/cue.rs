@@ -131,7 +131,9 @@ impl Cue {
                 if let Some(expected) = priority {
                     let given = line["priority"].as_str().unwrap_or("next");
                     if given != expected {
-                        return Err(format!("the recording's host sent this message with priority `{expected}`, this one with `{given}`"));
+                        return Err(format!(
+                            "the recording's host sent this message with priority `{expected}`, this one with `{given}`"
+                        ));
                     }
                 }
                 match (uuid, line["uuid"].as_str()) {
@@ -169,7 +171,9 @@ impl Cue {
                     Err(format!("the recording's host answered `{behavior}`, this one otherwise"))
                 }
             }
-            Cue::Other(expected) if expected == line || (line["raw"].is_string() && expected["raw"].is_string()) => Ok(Vec::new()),
+            Cue::Other(expected) if expected == line || (line["raw"].is_string() && expected["raw"].is_string()) => {
+                Ok(Vec::new())
+            }
             other => Err(format!("the recording's host went on with {}, this one with {kind}", other.words())),
         }
     }
@@ -223,10 +227,6 @@ fn flag(argv: &[String], name: &str) -> bool {
 
 fn value(argv: &[String], name: &str) -> Option<String> {
     argv.iter().enumerate().find_map(|(at, arg)| {
-        if arg == name {
-            argv.get(at + 1).cloned()
-        } else {
-            arg.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
-        }
+        if arg == name { argv.get(at + 1).cloned() } else { arg.strip_prefix(name)?.strip_prefix('=').map(str::to_owned) }
     })
 }
