@@ -1,7 +1,7 @@
 //! The reference engine's finer rules: what its journal, its rows and its documents must hold beyond what any host owes.
 //!
 //! They are judged from the view and the history alone. A family is a file or a folder, an invariant a struct. Where a rule
-//! needs to know what the host was told, it reads the [`wire`]; what the host could not know is never held against it.
+//! needs to know what the host was told, it reads the `wire` module; what the host could not know is never held against it.
 
 mod claude_order;
 mod document;
