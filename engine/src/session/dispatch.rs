@@ -220,10 +220,12 @@ impl Chat {
         self.message_state(hub, message_id, state);
     }
 
-    /// A chat that is Working only for a message that waits for the old process to go is Idle when that message is gone.
+    /// A chat that is Working only for a message that waits for the old process to go is Idle when that message is gone. The old
+    /// run may have ended, or be parked and on its way out.
     pub(super) fn settle_when_nothing_waits(&mut self, hub: &mut Hub) {
         let working = matches!(self.session.status, Status::Working | Status::AwaitingInput);
-        if working && self.run.is_none() && self.waiting.is_empty() {
+        let rests = self.run.as_ref().is_none_or(|run| run.is_parked() && run.ledger.is_empty());
+        if working && rests && self.waiting.is_empty() {
             self.status(hub, Status::Idle, false);
         }
     }
@@ -240,6 +242,7 @@ impl Chat {
                 hub.timers.arm(key, hub.now.mono + STOP_TURN_SETTLE_MS);
                 self.with_run(hub, |chat, hub, run| {
                     run.stopping = true;
+                    run.stopped = run.ledger.iter().map(|message| message.id.clone()).collect();
                     chat.close_questions(hub, run);
                     chat.call(hub, run, |driver, cx| driver.stop_turn(cx));
                 });

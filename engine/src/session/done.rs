@@ -5,7 +5,7 @@ use super::{
     run::{Phase, Run},
 };
 use crate::{
-    core::hub::Hub,
+    core::{hub::Hub, input::Message},
     event::{AgentEvent, DoneStatus},
     feed::{MessageState, Status},
 };
@@ -45,10 +45,14 @@ impl Chat {
         // The interrupt deadline is the run's: a killed run never parks, and its end disarms it.
         let key = self.run_timer("stop-turn-settle");
         hub.timers.disarm(&key);
-        run.stopping = false;
         let in_place = Chat::stopped_in_place(run, status);
+        let (stopping, stopped) = (std::mem::take(&mut run.stopping), std::mem::take(&mut run.stopped));
         if in_place {
-            for message in std::mem::take(&mut run.ledger) {
+            // A message that was sent after the stop is none of the turn that was stopped.
+            let touched = |message: &Message| !stopping || stopped.contains(&message.id);
+            let (withdrawn, later): (Vec<Message>, Vec<Message>) = std::mem::take(&mut run.ledger).into_iter().partition(touched);
+            run.ledger = later.into();
+            for message in withdrawn {
                 self.not_sent(hub, &message.id, MessageState::Withdrawn);
             }
         }
@@ -60,7 +64,9 @@ impl Chat {
             run.phase = Phase::Parked { since: hub.now.mono };
             run.bypass = false;
             run.aliases.clear();
-            let next = if run.ledger.is_empty() { Status::Idle } else { Status::Working };
+            // Also for a message that waits for this process to go: a wake of it may end before.
+            let waits = !run.ledger.is_empty() || !self.waiting.is_empty();
+            let next = if waits { Status::Working } else { Status::Idle };
             self.settle_status(hub, next);
             self.flush_with(hub, run);
         } else {

@@ -118,6 +118,7 @@ impl Chat {
             Some(id) => run.ledger.iter().position(|message| message.id == *id).and_then(|at| run.ledger.remove(at)),
             None => run.ledger.pop_front(),
         };
+        let named = message_id.clone();
         hub.require_commit();
         let was_parked = run.is_parked();
         self.journal(hub, event);
@@ -125,6 +126,9 @@ impl Chat {
             hub.ledger(&self.id, &message.id, None);
             self.withdrawing.remove(&message.id);
             self.message_state(hub, &message.id, MessageState::Delivered);
+        } else if let Some(first) = named {
+            // The first prompt, which another message had overtaken.
+            self.taken(hub, run, &first);
         }
         let began = run.turn_began;
         self.doc.finish_segment(false, None, Some(hub.now.mono.saturating_sub(began)));
@@ -158,6 +162,7 @@ impl Chat {
         let AgentEvent::SteerReturned { message_id, .. } = &event else { return };
         let id = message_id.clone();
         let returned = run.ledger.iter().position(|message| message.id == id).and_then(|at| run.ledger.remove(at));
+        let returned = returned.or_else(|| run.first.take_if(|first| first.id == id));
         self.journal(hub, event);
         let Some(message) = returned else { return };
         hub.require_commit();

@@ -51,6 +51,8 @@ pub struct Run {
     pub closed: bool,
     /// A stop in place is under way.
     pub stopping: bool,
+    /// Messages that waited when that stop came: they are withdrawn with its Done. One that was sent since is not touched.
+    pub stopped: BTreeSet<String>,
     /// Open questions by our request id, oldest first.
     pub inputs: IndexMap<String, OpenInput>,
     /// Live subagents.
@@ -85,6 +87,7 @@ impl Run {
             killed: false,
             closed: false,
             stopping: false,
+            stopped: BTreeSet::new(),
             inputs: IndexMap::new(),
             sinks: Sinks::default(),
             background: 0,

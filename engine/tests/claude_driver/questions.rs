@@ -14,6 +14,7 @@ fn an_approval_hides_the_command() {
         answer r1 Allow once
             > allow r1 {"command":"touch x"}
         answer r1 Deny
+        again
         "#,
     );
 }

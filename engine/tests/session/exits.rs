@@ -348,7 +348,7 @@ fn a_message_goes_into_a_closed_mailbox() {
         40 send m2 two
             m2 sent
         50 say text there ; done completed
-            Idle
+            Working
         60 exit 0
             Working
             p2 spawned
@@ -379,6 +379,7 @@ fn a_chat_works_for_a_message_that_a_second_stop_withdrew() {
             Idle
         30 stop
             p1 <- interrupt
+            p1 SIGTERM
         40 send m2 two
             Working
             m2 sent
@@ -386,6 +387,7 @@ fn a_chat_works_for_a_message_that_a_second_stop_withdrew() {
             m2 withdrawn
             Idle
         60 exit 0
+            Idle
         70 leases
         ",
     );
@@ -405,7 +407,7 @@ fn a_chat_is_idle_while_a_message_waits_for_an_exit() {
             m1 delivered
             Idle
         30 close
-            p1 <- close
+            p1 <- end
         2000 send m2 two
             Working
             m2 sent
@@ -413,9 +415,11 @@ fn a_chat_is_idle_while_a_message_waits_for_an_exit() {
             Working
             Working
         2020 exit 0
+            Working
             p2 spawned
             p2 <- m2
         2030 leases
+            p2 leased
         ",
     );
 }

@@ -136,6 +136,8 @@ pub struct Claude {
     pub(super) last_model: Option<String>,
     pub(super) fork: Option<TypedFork>,
     pub(super) requests: BTreeMap<String, OpenRequest>,
+    /// Every control request of the CLI that came, open or not: said again it is the same one.
+    pub(super) asked: BTreeSet<String>,
     pub(super) bad_records: u64,
 }
 
@@ -180,6 +182,7 @@ impl Claude {
             last_model: None,
             fork: None,
             requests: BTreeMap::new(),
+            asked: BTreeSet::new(),
             bad_records: 0,
         }
     }
@@ -333,6 +336,8 @@ impl Driver for Claude {
         }
         self.interrupted = true;
         self.close_questions(cx);
+        // The engine shows what waits as withdrawn: that the CLI still takes it opens no turn of a run that is being killed.
+        self.withdraw_pending();
         self.control(cx, wire::KILL_INTERRUPT.to_owned(), Control::Kill, wire::kill_interrupt());
         self.process.terminate_after(cx, INTERRUPT_GRACE_MS);
     }

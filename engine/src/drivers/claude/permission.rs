@@ -44,14 +44,15 @@ impl Claude {
     pub(super) fn control_request(&mut self, cx: &mut Cx<'_>, frame: &Value) {
         let request = &frame["request"];
         let Some(id) = frame["request_id"].as_str() else { return };
+        // Exactly one answer a request (I6), however often it is said and whether its card is still open.
+        if !self.asked.insert(id.to_owned()) {
+            return;
+        }
         if request["subtype"].as_str() != Some("can_use_tool") {
             let kind = request["subtype"].as_str().unwrap_or("without a subtype");
             cx.note("unknown-request", format!("a control request that is refused: {kind}"));
             // It waits for an answer, and nobody else gives one.
             self.process.write_line(cx, wire::unsupported(id, &format!("Unsupported control request: {kind}")));
-            return;
-        }
-        if self.requests.contains_key(id) {
             return;
         }
         // A request for a turn that is not open is declined, never approved (K19); background work may still ask.

@@ -139,9 +139,7 @@ impl Claude {
             return;
         }
         self.close_questions(cx);
-        for id in std::mem::take(&mut self.pending) {
-            self.ours.insert(id, Ours::Withdrawn);
-        }
+        self.withdraw_pending();
         let end = self.held.take().map(|held| match held.done {
             AgentEvent::Done { result, session_id, .. } => done(DoneStatus::Interrupted, result, None, session_id),
             other => other,
@@ -151,6 +149,13 @@ impl Claude {
         let line = wire::stop(&id);
         self.stopping = Some(Stopping { request_id: id.clone(), end });
         self.control(cx, id, Control::Stop, line);
+    }
+
+    /// What waits is the user's again: its lifecycle changes nothing from here on.
+    pub(super) fn withdraw_pending(&mut self) {
+        for id in std::mem::take(&mut self.pending) {
+            self.ours.insert(id, Ours::Withdrawn);
+        }
     }
 
     /// The stop was answered and no result came: the turn ends all the same.

@@ -75,10 +75,16 @@ impl Claude {
         }
         confirmed.push(uuid.to_owned());
         self.pending.retain(|id| !confirmed.contains(id));
-        // The first prompt was written before all of these, so it was taken before them, whether the CLI said so or not.
+        // The first prompt was written before all of these, so it was taken before them, whether the CLI said so or not; but one
+        // that the CLI holds in its queue is overtaken: from here on it waits as a steer does, and has a turn of its own.
         for id in self.turn_messages.clone() {
-            if self.ours.get(&id) == Some(&Ours::Written) {
-                self.first_taken(cx, &id);
+            match self.ours.get(&id) {
+                Some(Ours::Written) => self.first_taken(cx, &id),
+                Some(Ours::Queued) => {
+                    self.turn_messages.retain(|other| *other != id);
+                    self.pending.push_front(id);
+                }
+                _ => {}
             }
         }
         self.supersede_held(cx);
