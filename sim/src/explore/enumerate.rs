@@ -62,6 +62,8 @@ impl Sweep {
 struct Said<'a> {
     label: &'a str,
     frame: &'a Value,
+    /// Whether the user did something between the frame before and this one.
+    after_user: bool,
 }
 
 /// Every point of a kind in a run.
@@ -79,6 +81,8 @@ pub fn points(kind: Sweep, base: &RunOutcome, provider: Provider, races: Option<
         Sweep::Duplicate => each(&Perturbation::Duplicate),
         Sweep::Join => said
             .windows(2)
+            // What the user does between two frames may be what the second one answers: then they never come in one read.
+            .filter(|pair| !pair[1].after_user)
             .map(|pair| one(Perturbation::Join(vec![BeatLabel::new(pair[0].label), BeatLabel::new(pair[1].label)])))
             .collect(),
         Sweep::Split => said
@@ -95,10 +99,17 @@ pub fn points(kind: Sweep, base: &RunOutcome, provider: Provider, races: Option<
 
 fn said(base: &RunOutcome) -> Vec<Said<'_>> {
     let mut first = None;
+    let mut acted = false;
     let happenings = base.history.happenings.iter();
     happenings
         .filter_map(|happening| match &happening.what {
-            What::Said { pid, frame, label, .. } if *first.get_or_insert(*pid) == *pid => Some(Said { label, frame }),
+            What::Said { pid, frame, label, .. } if *first.get_or_insert(*pid) == *pid => {
+                Some(Said { label, frame, after_user: std::mem::take(&mut acted) })
+            }
+            What::User(_) | What::Signal { by_host: false, .. } => {
+                acted = true;
+                None
+            }
             _ => None,
         })
         .collect()

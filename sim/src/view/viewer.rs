@@ -175,6 +175,17 @@ impl Viewer {
             };
             // Without an open turn it is a second end of the last one, or an end of nothing.
             let open = chat.turns.iter().position(|turn| turn.settles.is_empty());
+            // A message that is still only sent waits for another run: what ends before it is work that nobody asked for.
+            let waits = |turn: &Turn| {
+                chat.messages
+                    .iter()
+                    .any(|message| message.state == MessageState::Sent && turn.cause == Cause::Message(message.id.clone()))
+            };
+            if let Some(at) = open.filter(|at| waits(&chat.turns[*at])) {
+                let wake = Turn { cause: Cause::Wake, ..chat.turns[at].clone() };
+                chat.turns[at].number += 1;
+                chat.turns.insert(at, wake);
+            }
             match open.or(chat.turns.len().checked_sub(1)) {
                 Some(at) => chat.turns[at].settles.push(settle),
                 None => chat.turns.push(Turn { number: 1, cause: Cause::Wake, accepted_at: clock.mono, settles: vec![settle] }),

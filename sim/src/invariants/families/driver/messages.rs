@@ -40,10 +40,12 @@ impl OneSteered {
         let Some(message) = self.wire.messages.get(id) else {
             return (!waited).then(|| format!("{chat}: a Steered names {id}, which no provider has read"));
         };
-        if message.first && message.heard < batch.span.from && message.steered == 0 {
+        let others = || self.wire.messages.values().filter(|other| other.pid == message.pid && other.id != *id);
+        // The provider itself may overtake (D4): a first prompt that it held in its queue is taken later, as a steer is.
+        let overtaken = message.queued.is_some() && others().any(|other| other.steered > 0 && other.taken < message.taken);
+        if message.first && message.heard < batch.span.from && message.steered == 0 && !overtaken {
             return Some(format!("{chat}: {id} was the first prompt of its process and is no steer"));
         }
-        let others = || self.wire.messages.values().filter(|other| other.pid == message.pid && other.id != *id);
         match message.taken {
             Some(taken) => {
                 let before = others().find(|other| {

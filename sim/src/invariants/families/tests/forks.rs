@@ -79,3 +79,9 @@ fn a_fork_that_begins_in_a_parked_chat_is_dropped_by_the_gate() {
     let sound = dropped.journal(done("completed")).settle(Outcome::Completed).rest();
     check(&["T5"], sound, parked().said(fork_started("a1")).fork_opens("a1"));
 }
+
+#[test]
+fn a_message_read_after_the_settle_makes_the_result_a_boundary() {
+    let run = begun().fork("a1").said(task_ended("a1")).said(result(&["m1"])).journal(usage()).fork_settles("a1");
+    holds("T4", run.steer("m2").queue("m2").take("m2").reply("msg_2", "And?").ends(&["m2"]).rest());
+}

@@ -121,7 +121,17 @@ impl Forks {
                         fork.resolved = Some(entry.seq);
                     }
                 }
-                "steered" => forks.iter_mut().filter(|fork| fork.settled.is_none()).for_each(|fork| fork.split = true),
+                // "Result is only a steer boundary: the same two events, before Steered and before any held Done": whether or
+                // not the message had been read when the fork settled, the Done that follows is another turn's or was held.
+                "steered" | "steerReturned" => {
+                    let steered = frames::kind(event) == "steered";
+                    for fork in forks.iter_mut().filter(|fork| !fork.closed) {
+                        match fork.settled {
+                            None => fork.split |= steered,
+                            Some(_) => fork.waited = true,
+                        }
+                    }
+                }
                 "done" => forks.iter_mut().for_each(|fork| fork.closed = true),
                 _ => {}
             }

@@ -3,7 +3,7 @@
 mod expected;
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::was_restarted;
 use crate::{
@@ -154,9 +154,13 @@ impl Judge<'_> {
 
     /// Errors that the provider told as replies are shown as errors.
     fn errors(&self, expected: &Expected<'_>, found: &mut Found) {
-        for error in &expected.errors {
+        for error in expected.errors.iter().collect::<BTreeSet<_>>() {
+            // A second turn may fail in the same words.
+            let said = expected.errors.iter().filter(|other| *other == error).count();
             let shown = self.chat.errors().filter(|shown| shown.contains(error.trim())).count();
-            found.judge(ID, self.at, shown == 1, || format!("{}: the error {error:?} is shown {shown} times", self.chat.id));
+            found.judge(ID, self.at, shown == said, || {
+                format!("{}: the error {error:?} was said {said} times and is shown {shown} times", self.chat.id)
+            });
         }
     }
 

@@ -100,6 +100,8 @@ fn an_api_error_is_shown_as_an_error() {
     let shown = || Part::Error { message: "API Error: 529".to_string() };
     holds("FID", end(replied().said(error.clone()).part(shown())));
     breaks(&["FID"], end(replied().said(error.clone())));
+    // Two failures in the same words are two.
+    holds("FID", end(replied().said(error.clone()).part(shown()).said(error.clone()).part(shown())));
     breaks(&["FID"], end(replied().said(error).text("API Error: 529").part(shown())));
 }
 
