@@ -1,4 +1,4 @@
-//! The reading side: plain structs from a Loro document, by the [`layout`](super::layout) alone.
+//! The reading side: plain structs from a Loro document, by the `layout` alone.
 //!
 //! Split entries and texts come out joined, so that a reader cannot see where a limit fell (M5). What is malformed is skipped
 //! and never blanks the transcript.

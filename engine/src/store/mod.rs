@@ -52,8 +52,8 @@ impl Store {
             connection.busy_timeout(std::time::Duration::ZERO)?;
             let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if version == 0 {
-                connection.execute_batch(SCHEMA)?;
-                connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+                // One transaction: a crash in the middle must not leave half a schema that the next start stumbles over.
+                connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"))?;
             }
             Ok(())
         };

@@ -88,6 +88,9 @@ impl Check {
             for (n, kind) in self.sweep.iter().enumerate().filter(|_| !piece.is_raw()) {
                 let races = races_of(&world, piece);
                 let swept = sweep(&world.casting, piece, &outcome, *kind, races.as_ref(), self.seed)?;
+                if let Some(line) = counts.iter_mut().find(|line| line.id == "I13" && swept.compared > 0) {
+                    line.add(Judgement::Checked(swept.compared));
+                }
                 tally[n].0 += swept.points;
                 tally[n].1 += swept.failing.len();
                 for (plan, outcome) in &swept.failing {

@@ -4,6 +4,7 @@ mod captures;
 mod check;
 mod explain;
 mod failure;
+mod fakes;
 mod list;
 mod run;
 mod schema;
@@ -41,6 +42,10 @@ enum Command {
     /// Recordings: import, verify, list, show.
     #[command(subcommand)]
     Captures(captures::Captures),
+    /// Put understudies into a directory for a PATH.
+    Fakes(fakes::Fakes),
+    /// Say what a host did that the real CLI would reject.
+    Breaches(fakes::Breaches),
     /// Print the JSON Schema of a format.
     Schema(schema::Schema),
 }
@@ -58,6 +63,9 @@ pub struct Sources {
 
 /// Runs the command of this process.
 pub fn main() -> std::process::ExitCode {
+    if let Some(code) = fakes::as_understudy() {
+        return code;
+    }
     // A reader that went away ends the output, not with a panic's words.
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -73,6 +81,8 @@ pub fn main() -> std::process::ExitCode {
         Command::List(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Captures(command) => command.run(),
+        Command::Fakes(command) => command.run(),
+        Command::Breaches(command) => command.run(),
         Command::Schema(command) => command.run(),
     };
     match done {

@@ -71,6 +71,11 @@ impl std::str::FromStr for Which {
 }
 
 impl Which {
+    /// The version, where one is named.
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
     /// Whether a piece is played by this provider, in this version where one is named.
     pub fn takes(&self, piece: &Piece) -> bool {
         let (provider, version) = piece.played_by();

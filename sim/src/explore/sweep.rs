@@ -19,6 +19,8 @@ pub struct Swept {
     pub kind: Sweep,
     /// Points that there were; all were tried.
     pub points: usize,
+    /// Ends that were compared with the end of the recorded order (I13).
+    pub compared: u64,
     /// Runs that do not conform, with their plans.
     pub failing: Vec<(Plan, RunOutcome)>,
 }
@@ -37,10 +39,11 @@ pub fn sweep(
 ) -> anyhow::Result<Swept> {
     let plans = points(kind, base, piece.played_by().0, races);
     let end = two_runs::Final::of(&base.view);
-    let mut swept = Swept { kind, points: plans.len(), failing: Vec::new() };
+    let mut swept = Swept { kind, points: plans.len(), compared: 0, failing: Vec::new() };
     for plan in plans {
         let mut outcome = suite::rehearse(casting, piece, plan.clone(), seed)?;
         if kind.keeps_the_end() && outcome.verdict == Verdict::Conforms {
+            swept.compared += 1;
             let found = two_runs::compare("I13", &end, &two_runs::Final::of(&outcome.view));
             if !found.violations.is_empty() {
                 outcome.violations.extend(found.violations);
