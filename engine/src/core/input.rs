@@ -138,6 +138,15 @@ pub enum Control {
         /// One label or text per question, in order.
         answers: Vec<String>,
     },
+    /// Changes model or effort of a chat from its next message on; none leaves it as it is.
+    Configure {
+        /// Chat.
+        chat: String,
+        /// Model id.
+        model: Option<String>,
+        /// Effort level.
+        effort: Option<String>,
+    },
     /// Ends the run gently: its mailbox is closed, what runs may end by itself.
     Close {
         /// Chat.

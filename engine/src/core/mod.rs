@@ -97,6 +97,7 @@ impl Core {
             Control::Answer { chat, request_id, answers } => {
                 self.known(&chat, |hub, chat| chat.answer(hub, request_id.as_deref(), &answers));
             }
+            Control::Configure { chat, model, effort } => self.known(&chat, |_, chat| chat.configure(model, effort)),
             Control::Close { chat } => self.known(&chat, |hub, chat| chat.close(hub)),
         }
     }

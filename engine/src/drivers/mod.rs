@@ -160,6 +160,11 @@ pub trait Driver {
     fn interrupt(&mut self, cx: &mut Cx<'_>);
     /// No more messages come: stdin is closed, what runs may end.
     fn close_mailbox(&mut self, cx: &mut Cx<'_>);
+    /// Model and effort that the next message is to run with; what is the same already, or none, is left as it is. A driver that
+    /// cannot change them in place does nothing.
+    fn configure(&mut self, cx: &mut Cx<'_>, model: Option<&str>, effort: Option<&str>) {
+        let _ = (cx, model, effort);
+    }
     /// The run is over: stdin is closed, and a process that stays gets the ladder.
     fn shut_down(&mut self, cx: &mut Cx<'_>);
     /// The human's answer, one label or text per question; none means the question was closed without one.

@@ -32,6 +32,12 @@ impl Chat {
         self.look_at_waiting(hub);
     }
 
+    /// Changes model or effort from the next message on; none leaves it as it is.
+    pub fn configure(&mut self, model: Option<String>, effort: Option<String>) {
+        self.spec.model = model.or_else(|| self.spec.model.take());
+        self.spec.effort = effort.or_else(|| self.spec.effort.take());
+    }
+
     /// The same id again is the same message: written once, sent once (M1). Only one that was shown as not delivered is taken
     /// again: that is the user's retry, and its entry is there already.
     fn is_known(&self, id: &str) -> bool {
@@ -122,7 +128,12 @@ impl Chat {
     /// Hands an accepted message to the live run.
     fn hand_over(&mut self, hub: &mut Hub, run: &mut Run, message: Message) {
         run.ledger.push_back(message.clone());
-        self.call(hub, run, |driver, cx| driver.steer(cx, &message));
+        let (model, effort) = (self.spec.model.clone(), self.spec.effort.clone());
+        self.call(hub, run, |driver, cx| {
+            // A changed configuration rides on the message: the process stays.
+            driver.configure(cx, model.as_deref(), effort.as_deref());
+            driver.steer(cx, &message);
+        });
     }
 
     /// Starts a fresh run with a message that is accepted.

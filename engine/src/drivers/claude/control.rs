@@ -27,6 +27,8 @@ pub(super) enum Control {
     Kill,
     /// A message is taken back.
     TakeBack(String),
+    /// Model or effort is changed, by its subtype.
+    Configure(&'static str),
 }
 
 impl Control {
@@ -35,6 +37,7 @@ impl Control {
             Control::Initialize => "initialize",
             Control::Stop | Control::Kill => "interrupt",
             Control::TakeBack(_) => "cancel_async_message",
+            Control::Configure(subtype) => subtype,
         }
     }
 }
@@ -80,6 +83,22 @@ impl Claude {
         format!("{stem}_{}", self.controls)
     }
 
+    /// Changes what differs; the answer is not waited for, the next line is read after this one.
+    pub(super) fn change(&mut self, cx: &mut Cx<'_>, model: Option<&str>, effort: Option<&str>) {
+        if let Some(model) = model.filter(|model| self.request.model.as_deref() != Some(model)) {
+            self.request.model = Some(model.to_owned());
+            let id = self.next_control("engine_model");
+            let line = wire::set_model(&id, model);
+            self.control(cx, id, Control::Configure("set_model"), line);
+        }
+        if let Some(effort) = effort.filter(|effort| self.request.effort.as_deref() != Some(effort)) {
+            self.request.effort = Some(effort.to_owned());
+            let id = self.next_control("engine_settings");
+            let line = wire::set_effort(&id, effort);
+            self.control(cx, id, Control::Configure("apply_flag_settings"), line);
+        }
+    }
+
     /// Asks the CLI to give a message back.
     pub(super) fn take_back(&mut self, cx: &mut Cx<'_>, uuid: &str) {
         if self.taking_back.insert(uuid.to_owned()) {
@@ -103,7 +122,7 @@ impl Claude {
         match what {
             Some(Control::Initialize) => self.initialized(cx, &response["response"]),
             Some(Control::TakeBack(uuid)) => self.take_back_answered(cx, &uuid, &response["response"]["cancelled"]),
-            Some(Control::Stop | Control::Kill) | None => {}
+            Some(Control::Stop | Control::Kill | Control::Configure(_)) | None => {}
         }
     }
 

@@ -318,6 +318,10 @@ impl Driver for Claude {
         self.look_at_hold(cx);
     }
 
+    fn configure(&mut self, cx: &mut Cx<'_>, model: Option<&str>, effort: Option<&str>) {
+        self.change(cx, model, effort);
+    }
+
     fn withdraw(&mut self, cx: &mut Cx<'_>, message_id: &str) -> bool {
         if !self.pending.iter().any(|id| id == message_id) {
             return false;

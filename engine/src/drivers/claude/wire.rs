@@ -109,6 +109,16 @@ pub fn stop(request_id: &str) -> String {
     control_request(request_id, json!({"subtype": "interrupt", "cancel_queued": true}))
 }
 
+/// Changes the model; it holds from the next call of the model.
+pub fn set_model(request_id: &str, model: &str) -> String {
+    control_request(request_id, json!({"subtype": "set_model", "model": model}))
+}
+
+/// Changes the effort level.
+pub fn set_effort(request_id: &str, effort: &str) -> String {
+    control_request(request_id, json!({"subtype": "apply_flag_settings", "settings": {"effortLevel": effort}}))
+}
+
 /// Takes back one message that was not taken.
 pub fn cancel(request_id: &str, message_uuid: &str) -> String {
     control_request(request_id, json!({"subtype": "cancel_async_message", "message_uuid": message_uuid}))
