@@ -4,6 +4,8 @@
 #[cfg(feature = "production")]
 pub mod production;
 
+use std::ops::ControlFlow;
+
 use crate::{
     core::{
         Core,
@@ -33,9 +35,16 @@ pub trait Platform {
     /// # Errors
     /// The kind of the failure; nothing was written then.
     fn store(&mut self, txn: &Txn) -> Result<(), StoreError>;
-    /// Told before each effect with its number, from 1; the place where a kill or a trace takes hold.
-    fn effect(&mut self, number: u64, effect: &Effect) {
+    /// Told before each effect with its number, from 1. `Break` is the end: neither this effect nor anything after it happens.
+    /// The place where a kill takes hold.
+    fn effect(&mut self, number: u64, effect: &Effect) -> ControlFlow<()> {
         let _ = (number, effect);
+        ControlFlow::Continue(())
+    }
+    /// Told after each effect; `Break` as above.
+    fn performed(&mut self, number: u64) -> ControlFlow<()> {
+        let _ = number;
+        ControlFlow::Continue(())
     }
 }
 
@@ -44,22 +53,32 @@ pub struct Shell<P> {
     core: Core,
     platform: P,
     effects: u64,
+    dead: bool,
 }
 
 impl<P: Platform> Shell<P> {
     /// Joins the two.
     pub fn new(core: Core, platform: P) -> Self {
-        Shell { core, platform, effects: 0 }
+        Shell::counting_from(0, core, platform)
     }
 
-    /// Handles one input and the chain that follows from it: no other input falls into it.
+    /// The same for an engine that comes after another one: its effects are numbered behind those of the one before.
+    pub fn counting_from(effects: u64, core: Core, platform: P) -> Self {
+        Shell { core, platform, effects, dead: false }
+    }
+
+    /// Handles one input and the chain that follows from it: no other input falls into it. A shell that was ended by its
+    /// platform takes nothing more.
     pub fn deliver(&mut self, input: Input) {
         let now = self.platform.now();
         let mut next = Some(input);
-        while let Some(input) = next.take() {
+        while let Some(input) = next.take().filter(|_| !self.dead) {
             for effect in self.core.step(now, input) {
                 self.effects += 1;
-                self.platform.effect(self.effects, &effect);
+                if self.platform.effect(self.effects, &effect).is_break() {
+                    self.dead = true;
+                    return;
+                }
                 match &effect {
                     Effect::Spawn(spawn) => self.platform.spawn(spawn),
                     Effect::Write { proc, bytes } => self.platform.write(*proc, bytes),
@@ -68,12 +87,19 @@ impl<P: Platform> Shell<P> {
                     Effect::Publish(change) => self.platform.publish(change),
                     Effect::Store(txn) => next = Some(Input::Stored(self.platform.store(txn))),
                 }
+                if self.platform.performed(self.effects).is_break() {
+                    self.dead = true;
+                    return;
+                }
             }
         }
     }
 
     /// Delivers the first timer that is due; the key tells which. A row that an earlier one disarmed is gone and gives no input.
     pub fn fire_due(&mut self) -> Option<TimerKey> {
+        if self.dead {
+            return None;
+        }
         let key = self.core.take_due(self.platform.now().mono)?;
         self.deliver(Input::Timer(key.clone()));
         Some(key)
@@ -89,7 +115,12 @@ impl<P: Platform> Shell<P> {
         &mut self.platform
     }
 
-    /// Effects performed so far.
+    /// Whether its platform ended it.
+    pub fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// Effects begun so far, those of the engines before it included.
     pub fn effects(&self) -> u64 {
         self.effects
     }

@@ -41,7 +41,11 @@ impl Store {
         Store::with(Connection::open(path).map_err(|error| kind(&error))?)
     }
 
-    fn with(connection: Connection) -> Result<Self, StoreError> {
+    /// The database behind a connection that somebody else has opened, on a disk of their own for example.
+    ///
+    /// # Errors
+    /// When the disk refuses, or it is no database of this engine.
+    pub fn with(connection: Connection) -> Result<Self, StoreError> {
         let prepare = || -> rusqlite::Result<()> {
             // Exclusive locking comes before WAL: then no shared memory file is needed.
             connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;

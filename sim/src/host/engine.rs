@@ -90,7 +90,9 @@ impl Platform for SimPlatform {
         outcome
     }
 
-    fn effect(&mut self, _number: u64, _effect: &Effect) {}
+    fn effect(&mut self, _number: u64, _effect: &Effect) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
 }
 
 /// The reference engine under the stage.
