@@ -6,7 +6,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use captures::{
-    catalog::{Catalog, CatalogError},
+    catalog::Catalog,
     format::Capture,
     ids::{Reissue, Roles},
 };
@@ -23,20 +23,26 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::stage::run::CastMember;
+use crate::{host, stage::run::CastMember, world::disk::Image};
 
 /// Makes cast members, and keeps what all of one version share.
 pub struct Casting {
     verifier: Verifier,
+    store: Image,
 }
 
 impl Casting {
     /// A casting over the captures of `catalog`.
     ///
     /// # Errors
-    /// A capture that does not parse.
-    pub fn new(catalog: Catalog) -> Result<Self, CatalogError> {
-        Ok(Casting { verifier: Verifier::new(catalog)? })
+    /// A capture that does not parse, or SQLite refuses the schema of the engine's store.
+    pub fn new(catalog: Catalog) -> anyhow::Result<Self> {
+        Ok(Casting { verifier: Verifier::new(catalog)?, store: host::engine::template()? })
+    }
+
+    /// The disk that the engine of each run starts from.
+    pub fn store(&self) -> &Image {
+        &self.store
     }
 
     /// The captures.

@@ -92,6 +92,18 @@ pub enum What {
         /// What was seen.
         words: String,
     },
+    /// The host ended: it was killed, or the machine lost power.
+    HostEnded {
+        /// True for a power loss: every process of the machine ended with it.
+        power_lost: bool,
+    },
+    /// The host was started again, and has done what it does before it takes anything.
+    HostStarted,
+    /// The host refused to start.
+    HostRefused {
+        /// Its words.
+        words: String,
+    },
     /// The scenario says that nothing is to come any more: judged as quiescence.
     Rest,
 }

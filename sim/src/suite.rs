@@ -121,8 +121,7 @@ fn message_ids(seed: u64) -> impl FnMut() -> String {
 /// nothing.
 pub fn not_performed(plan: &Plan) -> Option<Kind> {
     let kinds = plan.perturb.iter().map(scenarios::plan::Perturbation::kind);
-    let mut missing =
-        kinds.filter(|kind| matches!(kind, Kind::Kill | Kind::Disk | Kind::PowerLoss | Kind::Partition | Kind::Ties));
+    let mut missing = kinds.filter(|kind| matches!(kind, Kind::Partition | Kind::Ties));
     missing.next()
 }
 
@@ -157,6 +156,6 @@ pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyh
         }
     };
     let setting = Setting { cast, files, plan, seed, raw };
-    let host = EngineHost::new(EngineConfig::default(), seed)?;
+    let host = EngineHost::new(EngineConfig::default(), casting.store(), seed);
     Ok(run(Rehearsal { host: Box::new(host), director, setting: &setting, invariants: invariants::all() }))
 }

@@ -7,11 +7,11 @@ use captures::races::{Classifier, Races, Relation};
 use captures::{format::From, provider::Provider};
 use scenarios::{
     Plan,
-    plan::{BeatLabel, Exit, Perturbation, UserAct},
+    plan::{BeatLabel, DiskFault, Exit, Perturbation, Place, UserAct, When},
 };
 use serde_json::Value;
 
-use crate::{history::What, stage::run::RunOutcome};
+use crate::{history::What, host::fault::Reached, stage::run::RunOutcome};
 
 /// A kind of point, by the word that `--sweep` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +34,14 @@ pub enum Sweep {
     Drop,
     /// Every frame is said twice.
     Duplicate,
+    /// The host is killed before every effect, and after every effect behind which it rests; then it is started again.
+    Kill,
+    /// The host is killed at every call to its disk, inside its transactions too; then it is started again.
+    KillInStore,
+    /// Every call to the disk fails, once in each way that this kind of call can fail.
+    Disk,
+    /// The power fails at every sync, with the write under way whole and torn.
+    PowerLoss,
 }
 
 impl Sweep {
@@ -49,6 +57,10 @@ impl Sweep {
             Sweep::Race => "race",
             Sweep::Drop => "drop",
             Sweep::Duplicate => "duplicate",
+            Sweep::Kill => "kill",
+            Sweep::KillInStore => "kill-in-store",
+            Sweep::Disk => "disk",
+            Sweep::PowerLoss => "power-loss",
         }
     }
 
@@ -90,11 +102,37 @@ pub fn points(kind: Sweep, base: &RunOutcome, provider: Provider, races: Option<
             .flat_map(|said| cuts(said.frame).into_iter().map(move |at| (said.label, at)))
             .map(|(label, at)| one(Perturbation::Split { label: BeatLabel::new(label), at: vec![at] }))
             .collect(),
+        Sweep::Kill => kills(&base.reached).into_iter().map(one).collect(),
+        Sweep::KillInStore => numbers(base.reached.disk_calls)
+            .map(|number| one(Perturbation::Kill { at: Place::Disk(number), when: When::Before }))
+            .collect(),
+        Sweep::Disk => numbers(base.reached.disk_calls)
+            .flat_map(|call| DISK_FAULTS.map(|with| one(Perturbation::Disk { call, with })))
+            .collect(),
+        Sweep::PowerLoss => numbers(base.reached.syncs)
+            .flat_map(|sync| [false, true].map(|torn| one(Perturbation::PowerLoss { sync, torn })))
+            .collect(),
         Sweep::Race => races.map_or_else(Vec::new, |races| {
             let pairs = permitted(&said, provider, races);
             pairs.into_iter().map(|(a, b)| one(Perturbation::Race(BeatLabel::new(a), BeatLabel::new(b)))).collect()
         }),
     }
+}
+
+/// Ways in which a disk call can fail; one that a call cannot have is passed over when it comes to it.
+const DISK_FAULTS: [DiskFault; 4] = [DiskFault::Full, DiskFault::Busy, DiskFault::IoErr, DiskFault::ShortWrite];
+
+fn numbers(last: u64) -> std::ops::RangeInclusive<u32> {
+    1..=u32::try_from(last).unwrap_or(u32::MAX)
+}
+
+/// Before each effect; and after those that ended a chain, since between two effects of one chain nothing can happen: there
+/// *after the one* is *before the next*.
+fn kills(reached: &Reached) -> Vec<Perturbation> {
+    let kill = |number, when| Perturbation::Kill { at: Place::Effect(number), when };
+    let before = numbers(reached.effects).map(|number| kill(number, When::Before));
+    let ends = reached.chain_ends.iter().filter_map(|number| u32::try_from(*number).ok());
+    before.chain(ends.map(|number| kill(number, When::After))).collect()
 }
 
 fn said(base: &RunOutcome) -> Vec<Said<'_>> {

@@ -3,11 +3,13 @@
 //! An adapter for another host fills this trait; `engine` is the reference engine behind it.
 
 pub mod engine;
+pub mod fault;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use self::fault::{Ending, Fault, Reached};
 use crate::{
     history::UserAction,
     view::{Clock, MessageState, Status, Timer},
@@ -122,12 +124,14 @@ pub enum FromHost {
     },
     /// A change for the viewer.
     Feed(Feed),
-    /// A transaction of the host's store and its outcome, for the trace.
+    /// Something that the host had its store do, and the outcome, for the trace.
     Disk {
-        /// What was written, in short.
+        /// What, in short.
         words: String,
         /// How it ended.
         outcome: &'static str,
+        /// The disk calls of it, as bytes for the hash.
+        calls: Vec<u8>,
     },
 }
 
@@ -200,6 +204,42 @@ pub enum Feed {
 
 /// A host under rehearsal.
 pub trait Host {
+    /// Starts it, or starts it again from its store; everything it does before it takes its first happening is done when this
+    /// returns.
+    ///
+    /// # Errors
+    /// Why it refused to start, in its own words. It can be started again later.
+    fn start(&mut self, _clock: Clock) -> Result<(), String> {
+        Ok(())
+    }
+    /// Ends it from outside, between two happenings. [`Host::ended`] tells of it as of any other end.
+    fn kill(&mut self, _ending: Ending) {}
+    /// Decides a fault beforehand.
+    ///
+    /// # Errors
+    /// Why this host cannot have it.
+    fn arm(&mut self, fault: Fault) -> Result<(), String> {
+        Err(format!("this host cannot be given the fault {fault:?}"))
+    }
+    /// How it ended since this was last asked, if it did.
+    ///
+    /// # Errors
+    /// The harness failed to end it as a kill does.
+    fn ended(&mut self) -> Result<Option<Ending>, String> {
+        Ok(None)
+    }
+    /// Whether it runs.
+    fn is_running(&self) -> bool {
+        true
+    }
+    /// How far it has come, in the numbers that [`Fault`] takes.
+    fn reached(&self) -> Reached {
+        Reached::default()
+    }
+    /// A hash over everything that it keeps on its disk; none for a host whose disk is not the world's.
+    fn store_digest(&self) -> Option<String> {
+        None
+    }
     /// Takes one happening; everything that follows from it is done when this returns.
     fn take(&mut self, clock: Clock, happening: ForHost);
     /// What it wants done and shows since the last call, in order.

@@ -2,7 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::{history::UserAction, host::ChatSetup, view::HostView, world::Process};
+use crate::{
+    history::UserAction,
+    host::{
+        ChatSetup,
+        fault::{Ending, Fault},
+    },
+    view::HostView,
+    world::Process,
+};
 
 /// What a director may look at.
 pub struct Cue<'a> {
@@ -42,6 +50,19 @@ pub enum Direct {
         /// Its name.
         signal: String,
     },
+    /// The host ends, by a kill or with the whole machine.
+    End(Ending),
+    /// The host is started again; one that runs is killed first.
+    Restart,
+    /// A fault is decided beforehand, counted from now.
+    Arm {
+        /// Which.
+        fault: Fault,
+        /// Whether somebody starts the host again after it.
+        again: bool,
+    },
+    /// The machine sleeps so long, ms.
+    Suspend(u64),
     /// A held beat is released.
     Release(String),
     /// An expectation of the scenario does not hold.

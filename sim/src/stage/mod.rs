@@ -8,6 +8,7 @@ pub mod brief;
 pub mod changes;
 pub mod director;
 pub mod implied;
+mod lives;
 pub mod lookup;
 mod play;
 pub mod queue;
@@ -16,4 +17,5 @@ mod saying;
 pub mod scripted;
 
 pub use director::{Cue, Direct, Director};
+pub use lives::RESTART_AFTER_MS;
 pub use run::{Rehearsal, RunOutcome, Setting, run};

@@ -12,12 +12,13 @@ use scenarios::plan::{Perturbation, UserAct};
 
 use super::{
     director::{Cue, Direct, Director},
+    lives::Life,
     queue::{Event, Queue},
     run::{End, Setting},
 };
 use crate::{
     history::{Happening, History, UserAction, What},
-    host::{ForHost, FromHost, Host},
+    host::{ChatSetup, ForHost, FromHost, Host, fault::Ending},
     trace::Trace,
     view::{Clock, HostView, Viewer},
     world::Process,
@@ -45,8 +46,15 @@ pub struct Stage<'a> {
     pub(super) unmet: Vec<(u64, String)>,
     pub(super) events: u64,
     pub(super) end: Option<End>,
+    pub(super) life: Life,
+    /// Whether the end that a scenario's step decided beforehand is one that nobody mends.
+    pub(super) stays_down: bool,
     /// What the plan has the user do as soon as the event that caused it is over.
     acts: std::collections::VecDeque<UserAction>,
+    /// Chats that the user made.
+    setups: Vec<ChatSetup>,
+    /// What steps of the scenario let the machine sleep, ms.
+    pub(super) slept_by_steps: u64,
     now: u64,
     last_event: Option<u64>,
     finished: bool,
@@ -71,7 +79,11 @@ impl<'a> Stage<'a> {
             unmet: Vec::new(),
             events: 0,
             end: None,
+            life: Life::NotYet,
+            stays_down: false,
             acts: Default::default(),
+            setups: Vec::new(),
+            slept_by_steps: 0,
             now: 0,
             last_event: None,
             finished: false,
@@ -97,11 +109,14 @@ impl<'a> Stage<'a> {
             Perturbation::Suspend { at, length } if at.as_millis() as u64 <= self.now => Some(length.as_millis() as u64),
             _ => None,
         });
-        sleeps.sum()
+        sleeps.sum::<u64>() + self.slept_by_steps
     }
 
     /// Lets one thing happen. False: nothing is to come any more.
     pub(super) fn step(&mut self) -> Result<bool, End> {
+        if self.life == Life::NotYet {
+            self.begin()?;
+        }
         loop {
             if self.events >= EVENT_LIMIT {
                 return Err(End::Fault(format!("the run did not end within {EVENT_LIMIT} events")));
@@ -116,8 +131,15 @@ impl<'a> Stage<'a> {
             let event = self.queue.first().map(|due| due.max(free));
             let timer = self.host.deadline().map(|due| due.max(self.now));
             let timer = timer.filter(|due| !self.finished || event.is_some() || *due <= self.now + SETTLE_BOUND_MS);
-            let next = [event, timer, wake].into_iter().flatten().min();
+            let restart = self.restart_due().map(|due| due.max(free));
+            let next = [event, timer, restart, wake].into_iter().flatten().min();
             let Some(next) = next else {
+                if let Life::Ended { again: true, .. } = self.life {
+                    // A process that the dead host left behind waits for ever: nobody else is there to wait for.
+                    self.own_instant();
+                    self.start_host()?;
+                    return self.happened();
+                }
                 if self.untie() || (!self.finished && self.director.go_on()) {
                     continue;
                 }
@@ -140,6 +162,10 @@ impl<'a> Stage<'a> {
                     self.note(What::HostTimer { key });
                 }
                 self.after_host()?;
+            } else if restart == Some(next) {
+                self.now = next;
+                self.own_instant();
+                self.start_host()?;
             } else {
                 self.now = next;
                 continue;
@@ -162,6 +188,16 @@ impl<'a> Stage<'a> {
         if self.last_event == Some(self.now) && self.host.deadline().is_some_and(|due| due <= self.now) {
             return Ok(Some(None));
         }
+        if matches!(self.life, Life::Ended { again: true, .. }) {
+            // Nobody can do anything with a host that is down.
+            return Ok(Some(None));
+        }
+        // A chat that a host lost before it was shown is made again by the user, who sees that it is not there.
+        let lost = self.setups.iter().find(|setup| self.host.is_running() && self.viewer.view().chat(&setup.chat).is_none());
+        if let Some(setup) = lost.cloned() {
+            self.create(setup)?;
+            return Ok(None);
+        }
         if let Some(action) = self.acts.pop_front() {
             self.user(action)?;
             return Ok(None);
@@ -176,17 +212,31 @@ impl<'a> Stage<'a> {
                 self.finished = true;
                 return Ok(Some(None));
             }
+            Direct::Create(_) | Direct::Act(_) if !self.host.is_running() => {
+                let words = "the user acts, but the engine is down: a `restart` step starts it again";
+                return Err(End::Wrong(words.to_owned()));
+            }
             Direct::Create(setup) => {
-                self.own_instant();
-                let words = format!("create {} {}", setup.chat, setup.cwd);
-                self.trace.line(self.now, "world", words, &[]);
-                self.host.take(self.clock(), ForHost::Create(setup));
-                self.after_host()?;
+                self.setups.push(setup.clone());
+                self.create(setup)?;
             }
             Direct::Act(action) => self.user(action)?,
             Direct::Write { pid, bytes } => self.queue.push(self.now, Event::Stdin { pid, bytes }),
             Direct::CloseStdin { pid } => self.queue.push(self.now, Event::StdinClosed { pid }),
             Direct::Signal { pid, signal } => self.queue.push(self.now, Event::Signal { pid, signal, by_host: false }),
+            Direct::End(ending) => self.end_host(ending)?,
+            Direct::Restart => {
+                if self.host.is_running() {
+                    self.end_host(Ending::Killed)?;
+                }
+                self.own_instant();
+                self.start_host()?;
+            }
+            Direct::Arm { fault, again } => {
+                self.stays_down |= !again;
+                self.arm(fault)?;
+            }
+            Direct::Suspend(length) => self.sleep(length),
             Direct::Release(label) => {
                 self.trace.line(self.now, "world", format!("release {label}"), &[]);
                 self.release(&label);
@@ -199,6 +249,14 @@ impl<'a> Stage<'a> {
             Direct::Wrong(words) => return Err(End::Wrong(words)),
         }
         Ok(None)
+    }
+
+    fn create(&mut self, setup: ChatSetup) -> Result<(), End> {
+        self.own_instant();
+        let words = format!("create {} {}", setup.chat, setup.cwd);
+        self.trace.line(self.now, "world", words, &[]);
+        self.host.take(self.clock(), ForHost::Create(setup));
+        self.after_host()
     }
 
     fn user(&mut self, action: UserAction) -> Result<(), End> {
@@ -233,7 +291,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Gives what comes from outside a millisecond of its own.
-    fn own_instant(&mut self) {
+    pub(super) fn own_instant(&mut self) {
         if self.last_event == Some(self.now) {
             self.now += 1;
         }
@@ -242,7 +300,11 @@ impl<'a> Stage<'a> {
 
     fn nothing_comes(&mut self) -> Result<bool, End> {
         if self.finished {
-            return Ok(false);
+            return if self.host.is_running() {
+                Ok(false)
+            } else {
+                Err(End::Wrong("the scenario ends with the engine down: a `restart` step starts it again".to_owned()))
+            };
         }
         // A hung host is a fault of the host; a host that does otherwise than the recording's has left the tape.
         let words = self.director.waits_for().unwrap_or_else(|| "the scenario waits and nothing comes".to_owned());
@@ -329,7 +391,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Does what the host wants, then shows the viewer what came.
-    fn after_host(&mut self) -> Result<(), End> {
+    pub(super) fn after_host(&mut self) -> Result<(), End> {
         for want in self.host.wants() {
             match want {
                 FromHost::Spawn { proc, chat, argv, env, cwd } => {
@@ -352,18 +414,21 @@ impl<'a> Stage<'a> {
                     self.trace_feed(&feed);
                     self.viewer.take(clock, feed).map_err(End::Fault)?;
                 }
-                FromHost::Disk { words, outcome } => {
-                    self.trace.line(self.now, "disk", format!("commit {words}: {outcome}"), &[]);
+                FromHost::Disk { words, outcome, calls } => {
+                    self.trace.line(self.now, "disk", format!("{words}: {outcome}"), &calls);
                 }
             }
         }
         self.viewer.settle(self.clock());
         self.inside();
+        if let Some(ending) = self.host.ended().map_err(End::Fault)? {
+            self.host_ended(ending);
+        }
         Ok(())
     }
 
     pub(super) fn pid_of(&self, proc: u64) -> Option<u32> {
-        self.processes.values().find(|process| process.proc == proc).map(|process| process.pid)
+        self.processes.values().find(|process| process.proc == proc && !process.orphan).map(|process| process.pid)
     }
 
     /// Labels of the first process's capture that were never said.

@@ -95,6 +95,11 @@ impl Queue {
         });
     }
 
+    /// Takes out what was on its way to a host that has ended.
+    pub fn forget_host(&mut self) {
+        self.events.retain(|_, event| !matches!(event, Event::Read { .. } | Event::Host { .. }));
+    }
+
     /// Takes one timer of an understudy out.
     pub fn disarm(&mut self, of: u32, number: u64) {
         self.events.retain(|_, event| !matches!(event, Event::Understudy { pid, timer } if *pid == of && *timer == number));

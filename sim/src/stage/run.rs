@@ -12,7 +12,7 @@ use reports::Verdict;
 use super::{director::Director, play::Stage};
 use crate::{
     history::{History, What},
-    host::Host,
+    host::{Host, fault::Reached},
     invariants::{self, Found, Invariant, Moment, Violation},
     trace::{Line, Trace},
     view::HostView,
@@ -99,6 +99,8 @@ pub struct RunOutcome {
     pub history: History,
     /// Labels of the capture that were never said, per process.
     pub unreached: Vec<String>,
+    /// How far the host came: the places at which it can be killed, its disk fail, the power go.
+    pub reached: Reached,
 }
 
 /// How a run ended, before the invariants are asked.
@@ -208,8 +210,10 @@ impl Judge {
             End::Rest => Verdict::Conforms,
         };
         let unreached = stage.unreached();
+        let (reached, digest) = (stage.host.reached(), stage.host.store_digest());
         let (events, simulated_ms) = (stage.events, stage.now());
         let Stage { mut trace, history, viewer, .. } = stage;
+        trace.hash(0, digest.unwrap_or_default().as_bytes());
         trace.hash(verdict as u64, verdict.name().as_bytes());
         RunOutcome {
             verdict,
@@ -226,6 +230,7 @@ impl Judge {
             view: viewer.view().clone(),
             history,
             unreached,
+            reached,
         }
     }
 }

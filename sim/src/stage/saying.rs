@@ -55,6 +55,7 @@ impl Stage<'_> {
             stdout_closed: false,
             stdin_closed: false,
             deaf: false,
+            orphan: false,
         };
         self.processes.insert(pid, process);
         self.note(What::Spawned { pid, chat: Some(chat), argv: argv.clone() });
@@ -83,6 +84,7 @@ impl Stage<'_> {
         }
         match output {
             Output::Say { line, stem } => self.say(pid, line, &stem, true),
+            Output::Stderr(_) if process.orphan => {}
             Output::Stderr(text) => {
                 let due = now + self.processes[&pid].late;
                 let proc = self.processes[&pid].proc;
@@ -171,6 +173,10 @@ impl Stage<'_> {
     /// Puts records before the host, as one read or cut into several.
     fn read(&mut self, pid: u32, said: Vec<(String, String, bool)>) {
         let Some(process) = self.processes.get(&pid) else { return };
+        if process.orphan {
+            // A write to a pipe without a reader: the error of it ends the process.
+            return self.exit(pid, Exit { code: Some(1), signal: None });
+        }
         if process.stdout_closed {
             // Nobody reads a pipe that the process closed.
             return;
@@ -270,7 +276,7 @@ impl Stage<'_> {
 
     fn close(&mut self, pid: u32, stream: Stream) {
         let now = self.now();
-        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let Some(process) = self.processes.get_mut(&pid).filter(|process| !process.orphan) else { return };
         let (proc, due) = (process.proc, now + process.late);
         match stream {
             Stream::Stdout if !process.stdout_closed => {
@@ -291,8 +297,13 @@ impl Stage<'_> {
         let Some(process) = self.processes.get_mut(&pid).filter(|process| process.is_alive()) else { return };
         process.exit = Some(exit.clone());
         process.held_at = None;
-        let (proc, due) = (process.proc, now + process.late);
+        let (proc, due, orphan) = (process.proc, now + process.late, process.orphan);
         self.queue.forget(pid);
+        if orphan {
+            self.trace.line(now, "world", format!("process {pid}, which has no host, ended"), &[]);
+            self.note(What::Exited { pid, code: exit.code, signal: exit.signal });
+            return self.gone(pid);
+        }
         if let Some(shown) = self.shown(pid) {
             shown.state = ProcessState::Exited;
         }
@@ -382,7 +393,7 @@ impl Stage<'_> {
         }
     }
 
-    fn shown(&mut self, pid: u32) -> Option<&mut ShownProcess> {
+    pub(super) fn shown(&mut self, pid: u32) -> Option<&mut ShownProcess> {
         let inside = self.viewer.view_mut().inside.as_mut()?;
         inside.processes.iter_mut().find(|process| process.pid == pid)
     }
@@ -391,7 +402,7 @@ impl Stage<'_> {
     pub(super) fn inside(&mut self) {
         let (timers, leases) = (self.host.timers(), self.host.leases());
         let by_pid: Vec<(u32, bool)> =
-            self.processes.values().map(|process| (process.pid, leases.contains(&process.proc))).collect();
+            self.processes.values().map(|process| (process.pid, !process.orphan && leases.contains(&process.proc))).collect();
         let view = self.viewer.view_mut();
         if let Some(timers) = timers {
             let inside = view.inside.get_or_insert_with(Inside::default);

@@ -3,14 +3,22 @@
 use scenarios::{
     Plan,
     plan::{Moment, Perturbation, StepName},
-    scenario::{Action, Answer, AnswerTo, Decision, Scenario, Steer, Step},
+    scenario::{Action, Answer, AnswerTo, Decision, Killing, PowerLoss, Scenario, Steer, Step},
 };
 
 use super::{
     director::{Cue, Direct, Director},
+    lives,
     lookup::{self, Labels},
 };
-use crate::{history::UserAction, host::ChatSetup, view::Chat};
+use crate::{
+    history::UserAction,
+    host::{
+        ChatSetup,
+        fault::{Ending, Fault},
+    },
+    view::Chat,
+};
 
 /// Plays the steps of a scenario.
 pub struct Scripted {
@@ -198,6 +206,39 @@ impl Director for Scripted {
                     }
                     self.done();
                     return Direct::Act(UserAction::Answer { chat, answers: answers(&answer) });
+                }
+                Action::Kill(Killing::Now) => {
+                    self.done();
+                    return Direct::End(Ending::Killed);
+                }
+                Action::Crash(PowerLoss::Now) => {
+                    self.done();
+                    return Direct::End(Ending::PowerLost);
+                }
+                Action::Restart(Killing::Now) => {
+                    self.done();
+                    return Direct::Restart;
+                }
+                Action::Kill(Killing::At(at, when)) => {
+                    self.done();
+                    return Direct::Arm { fault: lives::kill(at, when), again: false };
+                }
+                Action::Restart(Killing::At(at, when)) => {
+                    self.done();
+                    return Direct::Arm { fault: lives::kill(at, when), again: true };
+                }
+                Action::Crash(PowerLoss::At { sync, torn }) => {
+                    self.done();
+                    return Direct::Arm { fault: Fault::PowerLoss { sync: u64::from(sync), torn }, again: false };
+                }
+                Action::Disk { call, with } => {
+                    self.done();
+                    let fault = Fault::Disk { call: u64::from(call), outcome: lives::outcome(with) };
+                    return Direct::Arm { fault, again: true };
+                }
+                Action::Suspend(length) => {
+                    self.done();
+                    return Direct::Suspend(length.as_millis() as u64);
                 }
                 other => {
                     return Direct::Wrong(format!("{place}: this version of the stage does not perform `{}`", other.key()));

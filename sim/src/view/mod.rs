@@ -2,6 +2,7 @@
 
 pub mod decode;
 pub mod model;
+mod reconnect;
 pub mod viewer;
 
 pub use model::*;

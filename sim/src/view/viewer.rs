@@ -12,6 +12,7 @@ use super::{
         Approval, Cause, Chat, Clock, Delivery, Entry, HostView, JournalEntry, Message, MessageState, Outcome, Part, Settle,
         Status, SubagentRow, Tab, Tool, Turn,
     },
+    reconnect::{Before, unseen_turn},
 };
 use crate::host::Feed;
 
@@ -25,6 +26,8 @@ pub struct Viewer {
     changed: Vec<(String, usize)>,
     /// Turns that a batch may open: chat → message that was handed on in it.
     sent: Vec<(usize, String)>,
+    /// Set while a host that was started again serves everything anew: what the chats showed before, by index.
+    pub(super) replaying: Option<BTreeMap<usize, Before>>,
 }
 
 impl Viewer {
@@ -75,6 +78,7 @@ impl Viewer {
     /// Ends the batch of one event: documents are read again where they changed, turns that began are opened.
     pub fn settle(&mut self, clock: Clock) {
         self.view.clock = clock;
+        self.replayed();
         for (doc, index) in std::mem::take(&mut self.changed) {
             let Some(document) = self.docs.get(&doc) else { continue };
             let entries = decode::entries(document);
@@ -92,6 +96,13 @@ impl Viewer {
         for index in 0..self.view.chats.len() {
             self.open_turn(clock, index);
         }
+        self.sent.clear();
+    }
+
+    /// Forgets documents and what a batch began.
+    pub(super) fn forget(&mut self) {
+        self.docs.clear();
+        self.changed.clear();
         self.sent.clear();
     }
 
@@ -119,10 +130,16 @@ impl Viewer {
 
     fn message(&mut self, clock: Clock, chat: &str, id: String, text: String, state: MessageState) {
         let index = self.index(chat);
+        let before = self.replaying.as_ref().and_then(|before| before.get(&index));
+        let accepted_at = before.and_then(|before| before.accepted_at(&id)).unwrap_or(clock.mono);
+        let replays = self.replaying.is_some();
         let shown = &mut self.view.chats[index];
         match shown.messages.iter_mut().find(|message| message.id == id) {
             Some(message) => message.state = state,
-            None => shown.messages.push(Message { id: id.clone(), text, accepted_at: clock.mono, state }),
+            None => shown.messages.push(Message { id: id.clone(), text, accepted_at, state }),
+        }
+        if replays {
+            return;
         }
         match state {
             MessageState::Sent => self.sent.push((index, id)),
@@ -137,7 +154,11 @@ impl Viewer {
     }
 
     fn input(&mut self, clock: Clock, chat: &str, id: String, provider_request: String, open: bool) {
+        let replays = self.replaying.is_some();
         let shown = self.chat(chat);
+        if replays && shown.approvals.iter().any(|approval| approval.id == id && approval.closed_at.is_some()) && !open {
+            return;
+        }
         let position = shown.approvals.iter().position(|approval| approval.id == id).unwrap_or_else(|| {
             shown.approvals.push(Approval {
                 id,
@@ -160,6 +181,14 @@ impl Viewer {
 
     fn journal(&mut self, clock: Clock, chat: &str, seq: u64, event: Value) {
         let index = self.index(chat);
+        let mut row = JournalEntry { at: clock.mono, seq, event };
+        let before = self.replaying.as_ref().and_then(|before| before.get(&index));
+        if let Some(at) = before.and_then(|before| before.row_came_at(&row)) {
+            row.at = at;
+            self.view.chats[index].journal.push(row);
+            return;
+        }
+        let event = &row.event;
         if event["type"].as_str() == Some("done") {
             self.open_turn(clock, index);
             let chat = &mut self.view.chats[index];
@@ -186,12 +215,18 @@ impl Viewer {
                 chat.turns[at].number += 1;
                 chat.turns.insert(at, wake);
             }
+            if self.replaying.is_some() && open.is_none() {
+                let turn = unseen_turn(chat, clock, settle);
+                chat.turns.push(turn);
+                chat.journal.push(row);
+                return;
+            }
             match open.or(chat.turns.len().checked_sub(1)) {
                 Some(at) => chat.turns[at].settles.push(settle),
                 None => chat.turns.push(Turn { number: 1, cause: Cause::Wake, accepted_at: clock.mono, settles: vec![settle] }),
             }
         }
-        self.view.chats[index].journal.push(JournalEntry { at: clock.mono, seq, event });
+        self.view.chats[index].journal.push(row);
     }
 
     /// A turn is open from the message that was handed on, or from the host's Working when nobody asked for it.
@@ -220,7 +255,8 @@ impl Viewer {
     }
 }
 
-fn taken(journal: &[JournalEntry], message: &str) -> bool {
+/// Whether the host said that a message was taken.
+pub(super) fn taken(journal: &[JournalEntry], message: &str) -> bool {
     journal.iter().any(|entry| entry.event["type"] == "steered" && entry.event["messageId"] == message)
 }
 

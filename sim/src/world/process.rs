@@ -60,6 +60,8 @@ pub struct Process {
     pub stdin_closed: bool,
     /// Does not read stdin any more; what the host writes stays in the pipe.
     pub deaf: bool,
+    /// Its host is gone: nobody reads what it says, nobody writes to it, nobody reaps it.
+    pub orphan: bool,
 }
 
 impl Process {
