@@ -1,4 +1,4 @@
-//! JSON Schemas of the two languages, read off the vocabulary.
+//! JSON Schemas of the languages, read off the vocabulary.
 //!
 //! They say what a file may look like. What a schema cannot say (a label that must exist, a key that goes only with
 //! another) is checked by [`crate::Scenario::parse`] and [`crate::Plan::parse`] alone.
@@ -22,6 +22,11 @@ pub fn scenario() -> Schema {
 /// The schema of a plan file.
 pub fn plan() -> Schema {
     root("plan", &vocabulary::plan::PLAN)
+}
+
+/// The schema of a file of regression rows.
+pub fn rows() -> Schema {
+    root("rows", &vocabulary::rows::ROWS)
 }
 
 fn root(title: &str, shape: &TableShape) -> Schema {

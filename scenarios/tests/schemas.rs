@@ -31,6 +31,7 @@ fn references(value: &Value, used: &mut BTreeSet<String>) {
 fn every_reference_of_the_schemas_has_its_definition() {
     check(schema::scenario().as_value());
     check(schema::plan().as_value());
+    check(schema::rows().as_value());
 }
 
 #[test]
@@ -53,6 +54,7 @@ fn the_schema_of_a_perturbation_has_every_kind() {
 
 #[test]
 fn the_schemas_are_kept() {
+    keep("rows_schema", schema::rows().as_value());
     keep("plan_schema", schema::plan().as_value());
     keep("scenario_schema", schema::scenario().as_value());
 }

@@ -9,6 +9,7 @@ pub mod history;
 pub mod host;
 pub mod invariants;
 pub mod report;
+pub mod rows;
 pub mod stage;
 pub mod suite;
 pub mod trace;

@@ -123,8 +123,30 @@ fn list_and_explain_know_scenarios_scenes_and_invariants() {
 }
 
 #[test]
+fn rows_are_listed_and_explained_with_their_guards() {
+    let (code, out, _) = run(&["list", "--rows", "TF-12"]);
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("TF-12  claude  A typed fork sent to a parked session"), "{out}");
+    assert!(out.contains("\n    scenario  typed-fork/parked-session\n"), "{out}");
+    assert!(out.contains("\n    test      engine::claude_driver::forks::"), "{out}");
+    let (code, out, _) = run(&["list", "--rows", "--format", "json"]);
+    assert_eq!(code, Some(0));
+    let page: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(page["schema_version"], 1);
+    let row = page["rows"].as_array().expect("rows").iter().find(|row| row["id"] == "TF-12").expect("the row");
+    assert_eq!(row["scenarios"], serde_json::json!(["typed-fork/parked-session"]));
+    let (code, out, _) = run(&["explain", "TF-12"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("judged by  T5  ") && out.ends_with("rehearsal run typed-fork/parked-session\n"), "{out}");
+    let (_, out, _) = run(&["explain", "typed-fork/parked-session"]);
+    assert!(out.contains("\nguards TF-12  A typed fork sent to a parked session"), "{out}");
+    assert_eq!(run(&["list", "--rows", "nothing"]).0, Some(4));
+    assert_eq!(run(&["list", "--format", "json"]).0, Some(2));
+}
+
+#[test]
 fn schemas_are_json() {
-    for format in ["scenario", "plan", "report", "view"] {
+    for format in ["scenario", "plan", "rows", "report", "view"] {
         let (code, out, _) = run(&["schema", format]);
         assert_eq!(code, Some(0), "{format}");
         assert!(serde_json::from_str::<serde_json::Value>(&out).expect("JSON").is_object(), "{format}");

@@ -23,6 +23,7 @@ fn hashes(report: &Value) -> BTreeMap<String, String> {
     results.iter().map(line).collect()
 }
 
+/// CO-01: all that is recorded and written conforms, and a second process gives the same bytes.
 #[test]
 fn every_scene_conforms_and_two_processes_give_one_hash() {
     let (first, code) = check(&[]);

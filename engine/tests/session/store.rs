@@ -60,7 +60,7 @@ fn written(effects: &[Effect]) -> Vec<String> {
     rows
 }
 
-/// CO-02: the line is written on the outcome, the rows are seen on it; the retry comes after a second, as often as it takes.
+/// CO-02, E2-02: the line is written on the outcome, the rows are seen on it; the retry comes after a second, as often as it takes.
 #[test]
 fn a_provider_hears_a_message_that_was_never_stored() {
     check(

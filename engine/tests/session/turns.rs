@@ -2,7 +2,7 @@
 
 use crate::rig::check;
 
-/// RL-03: completed with nothing waiting parks Idle, with a steer waiting parks Working.
+/// RL-03, E2-02: completed with nothing waiting parks Idle, with a steer waiting parks Working.
 #[test]
 fn a_completed_turn_ends_its_run() {
     check(

@@ -3,5 +3,6 @@
 pub mod cast;
 pub mod expect;
 pub mod plan;
+pub mod rows;
 pub mod scenario;
 pub mod step;

@@ -2,14 +2,24 @@
 
 use reports::ExitCode;
 
-use super::{Failure, Sources, print, world::World};
+use super::{
+    Failure, Sources, print,
+    rows::{self, ListFormat},
+    world::World,
+};
 use crate::invariants;
 
-/// List scenarios, scenes and invariants.
+/// List scenarios, scenes and invariants, or regression rows.
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Only what has one of these in its id.
     filter: Vec<String>,
+    /// List the regression rows and who guards them.
+    #[arg(long)]
+    rows: bool,
+    /// How to write the rows.
+    #[arg(long, value_enum, default_value_t, requires = "rows")]
+    format: ListFormat,
     #[command(flatten)]
     sources: Sources,
 }
@@ -19,6 +29,9 @@ impl List {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let world = World::open(&self.sources)?;
         let wanted = |id: &str| self.filter.is_empty() || self.filter.iter().any(|filter| id.contains(filter.as_str()));
+        if self.rows {
+            return rows::list(&world, self.format, wanted);
+        }
         let mut lines: Vec<(String, String, String)> = Vec::new();
         for piece in world.pieces()? {
             let id = piece.id();

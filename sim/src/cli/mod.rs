@@ -6,6 +6,7 @@ mod explain;
 mod failure;
 mod fakes;
 mod list;
+mod rows;
 mod run;
 mod schema;
 mod world;
@@ -35,9 +36,9 @@ enum Command {
     Check(check::Check),
     /// Run one scenario, or the one that a capture implies.
     Run(run::Run),
-    /// List scenarios, scenes, invariants.
+    /// List scenarios, scenes, invariants; or regression rows and who guards them.
     List(list::List),
-    /// Say what a scenario or an invariant is about.
+    /// Say what a scenario, an invariant or a regression row is about.
     Explain(explain::Explain),
     /// Recordings: import, verify, list, show.
     #[command(subcommand)]

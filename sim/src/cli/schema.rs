@@ -11,6 +11,8 @@ enum Which {
     Scenario,
     /// A plan file.
     Plan,
+    /// A file of regression rows.
+    Rows,
     /// The report of `--format json`.
     Report,
     /// The host view that invariants read, for adapters of other hosts.
@@ -30,6 +32,7 @@ impl Schema {
         let schema = match self.format {
             Which::Scenario => serde_json::to_value(scenarios::schema::scenario()),
             Which::Plan => serde_json::to_value(scenarios::schema::plan()),
+            Which::Rows => serde_json::to_value(scenarios::schema::rows()),
             Which::Report => Ok(reports::json::schema()),
             Which::View => serde_json::to_value(schemars::schema_for!(crate::view::HostView)),
         };

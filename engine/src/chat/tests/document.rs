@@ -5,6 +5,7 @@ use super::{check, run_all_ways};
 use crate::chat::{ChatDoc, DocError, SubagentStatus, read, view};
 use crate::event::{AgentEvent, ToolCall};
 
+/// DO-03: a message that comes twice is one entry.
 #[test]
 fn user_message_written_twice() {
     check(
@@ -23,6 +24,7 @@ fn user_message_written_twice() {
     assert!(!doc.push_user("m", "hi again", 2, "d"));
 }
 
+/// E2-03: each way to end a reply closes its entry.
 #[test]
 fn entry_left_streaming() {
     check(
@@ -75,6 +77,7 @@ fn entries_streaming_for_ever_after_a_restart() {
     );
 }
 
+/// DO-05: the status of a tool only goes forward.
 #[test]
 fn late_traffic_sets_a_done_chip_back_to_running() {
     check(
@@ -122,6 +125,7 @@ fn ordinary_tool_taken_for_a_chip() {
     );
 }
 
+/// DO-06: a chip keeps its badge and never its prompt.
 #[test]
 fn prompt_stored_in_a_chip() {
     let mut doc = ChatDoc::new("c", "c", 1);

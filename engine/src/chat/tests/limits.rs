@@ -65,6 +65,7 @@ fn ids_of_what_is_split() {
     assert_eq!(stored(&doc), [("a".to_owned(), root), ("a#c1".to_owned(), rest)]);
 }
 
+/// DO-02: a split entry reads as one, its fork point included.
 #[test]
 fn fork_point_or_status_lost_on_a_split_entry() {
     check(

@@ -73,6 +73,7 @@ fn hi() -> Value {
     json!([{"kind": "text", "id": "t0", "text": "hi"}])
 }
 
+/// DO-01: an entry that cannot be read costs itself.
 #[test]
 fn transcript_blank_because_one_entry_is_malformed() {
     check_read(
@@ -100,6 +101,7 @@ fn transcript_blank_because_one_entry_is_malformed() {
     );
 }
 
+/// DO-01: a part that cannot be read costs itself.
 #[test]
 fn entry_blank_because_one_part_is_malformed() {
     let parts = json!([

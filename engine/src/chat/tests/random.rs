@@ -43,11 +43,13 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(Config { cases: 300, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
 
+    /// DO-04: the document is the fold of its events, whatever they are.
     #[test]
     fn document_differs_from_the_fold(ops in prop::collection::vec(op(), 0..60)) {
         prop_assert_eq!(run_all_ways(&ops), model::entries(&ops));
     }
 
+    /// DO-04: and also when it was loaded again in between.
     #[test]
     fn document_differs_after_kills(ops in prop::collection::vec((op(), prop::bool::weighted(0.2)), 0..60)) {
         let (ops, kills): (Vec<_>, Vec<_>) = ops.into_iter().unzip();
