@@ -196,6 +196,8 @@ pub struct History {
     pub broken_provider: bool,
     /// True for a raw scene: the stage writes the host's lines itself, so they say nothing about the host.
     pub raw: bool,
+    /// True when a call to the host's disk is made to fail: then it may refuse to start, once.
+    pub disk_fails: bool,
     /// When the last fault healed, ms; liveness is judged from then on. 0 in a run without faults.
     pub healed_at: u64,
 }

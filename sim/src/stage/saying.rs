@@ -417,7 +417,7 @@ impl Stage<'_> {
             }
         }
         for chat in &mut view.chats {
-            chat.delivery = Delivery { rows: 0, docs: 0, unflushed: self.host.unflushed(&chat.id) };
+            chat.delivery = Delivery { rows: self.host.owed_rows(&chat.id), docs: 0, unflushed: self.host.unflushed(&chat.id) };
         }
     }
 

@@ -231,6 +231,12 @@ impl Host for EngineHost {
         shell.core().timers().any(|(_, key)| key.name == "flush" && key.owner == chat)
     }
 
+    fn owed_rows(&self, _chat: &str) -> u32 {
+        // The engine tells that it owes, not how much.
+        let owes = self.shell.as_ref().is_none_or(|shell| shell.core().timers().any(|(_, key)| key.name == "storage-retry"));
+        u32::from(owes)
+    }
+
     fn ends_requests(&self, timer: &str) -> bool {
         timer.contains("/control-deadline/")
     }

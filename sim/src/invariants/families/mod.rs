@@ -8,6 +8,7 @@ mod document;
 mod driver;
 mod frames;
 mod frames_without_effect;
+mod journal;
 mod pill_and_rows;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ mod wire;
 
 use super::Invariant;
 
-/// A fresh judge for each rule: D, N, C, T, V, M.
+/// A fresh judge for each rule: D, N, C, T, V, M, J.
 pub fn all() -> Vec<Box<dyn Invariant>> {
     let mut all = driver::all();
     all.extend(frames_without_effect::all());
@@ -24,5 +25,6 @@ pub fn all() -> Vec<Box<dyn Invariant>> {
     all.extend(typed_forks::all());
     all.extend(pill_and_rows::all());
     all.extend(document::all());
+    all.extend(journal::all());
     all
 }

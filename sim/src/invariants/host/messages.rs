@@ -1,8 +1,11 @@
 //! I3: no accepted user message is lost, and none is run twice.
 
-use super::was_restarted;
+use std::collections::BTreeSet;
+
+use super::{FLUSH_BOUND_MS, was_restarted};
 use crate::{
     evidence::{Evidence, MessageFacts, Shared, StopKind},
+    history::{History, What},
     invariants::{Found, Invariant, Moment},
     view::{Cause, Chat, MessageState, Outcome},
 };
@@ -15,11 +18,13 @@ pub struct Messages {
     evidence: Shared,
     /// Per message of the evidence: receipts judged.
     receipts: Vec<usize>,
+    /// Messages that were shown at some time: those the host had accepted.
+    accepted: BTreeSet<String>,
 }
 
 impl Messages {
     pub(super) fn new(evidence: &Shared) -> Self {
-        Messages { evidence: evidence.clone(), receipts: Vec::new() }
+        Messages { evidence: evidence.clone(), receipts: Vec::new(), accepted: BTreeSet::new() }
     }
 }
 
@@ -35,11 +40,15 @@ impl Invariant for Messages {
     fn look(&mut self, moment: &Moment<'_>, found: &mut Found) {
         let evidence = self.evidence.read(moment.history);
         self.receipts.resize(evidence.messages.len(), 0);
+        for message in moment.view.chats.iter().flat_map(|chat| &chat.messages) {
+            if !self.accepted.contains(&message.id) {
+                self.accepted.insert(message.id.clone());
+            }
+        }
         for (message, judged) in evidence.messages.iter().zip(&mut self.receipts) {
             for number in std::mem::replace(judged, message.receipts.len())..message.receipts.len() {
-                let restarted = |chat: &String| moment.view.chat(chat).is_some_and(was_restarted);
-                let restarted = message.chat.as_ref().is_some_and(restarted);
-                let may = number == 0 || may_come_again(&evidence, message, number, restarted) || moment.history.broken_provider;
+                let may =
+                    number == 0 || may_come_again(&evidence, moment.history, message, number) || moment.history.broken_provider;
                 found.judge(ID, moment.at, may, || {
                     format!(
                         "message {}: received again at {} ms, though it had been taken",
@@ -52,7 +61,12 @@ impl Invariant for Messages {
 
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
         let evidence = self.evidence.read(moment.history);
+        let restarted = was_restarted(moment.history);
         for message in &evidence.messages {
+            if restarted && !self.accepted.contains(&message.id) {
+                // The host ended before it had accepted it, and never said that it had.
+                continue;
+            }
             let Some(name) = message.chat.as_deref() else { continue };
             let Some(chat) = moment.view.chat(name) else {
                 found.judge(ID, moment.at, false, || {
@@ -65,10 +79,15 @@ impl Invariant for Messages {
                 found.judge(ID, moment.at, false, || format!("{}: message {} is shown nowhere", chat.id, message.id));
                 continue;
             };
-            if moment.history.broken_provider || was_restarted(chat) {
+            if moment.history.broken_provider {
                 continue;
             }
-            let fault = fault(&evidence, chat, message, state);
+            let fault = match state {
+                // What a provider took from a host that was gone by then, nobody could tell the next one.
+                MessageState::Sent if restarted && !evidence.alive(&chat.id) => Some("no process lives that could take it"),
+                _ if restarted => None,
+                _ => fault(&evidence, chat, message, state),
+            };
             found.judge(ID, moment.at, fault.is_none(), || {
                 format!("{}: message {} is shown as {state:?}, but {}", chat.id, message.id, fault.unwrap_or_default())
             });
@@ -78,9 +97,15 @@ impl Invariant for Messages {
 }
 
 /// Whether the receipt of this number may follow the one before it.
-fn may_come_again(evidence: &Evidence, message: &MessageFacts, number: usize, restarted: bool) -> bool {
+fn may_come_again(evidence: &Evidence, history: &History, message: &MessageFacts, number: usize) -> bool {
     let (before, again) = (&message.receipts[number - 1], &message.receipts[number]);
-    if restarted || before.returned_at.is_some() || message.sent_at.is_some_and(|sent| sent > before.at) {
+    let ends = history.happenings.iter().filter(|happening| matches!(happening.what, What::HostEnded { .. }));
+    let ended = ends.map(|happening| happening.at).find(|at| *at >= before.at && *at <= again.at);
+    // A host that ended may have heard that the message was taken, and not have written it down.
+    if ended.is_some_and(|ended| before.consumed_at.is_none_or(|taken| taken + FLUSH_BOUND_MS >= ended)) {
+        return true;
+    }
+    if before.returned_at.is_some() || message.sent_at.is_some_and(|sent| sent > before.at) {
         return true;
     }
     let Some(process) = evidence.process(before.pid) else { return true };

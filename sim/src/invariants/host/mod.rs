@@ -6,6 +6,7 @@
 mod approvals;
 mod busy;
 mod bytes;
+pub mod crash;
 mod duplicates;
 mod fidelity;
 mod messages;
@@ -22,6 +23,7 @@ mod writers;
 pub use approvals::Approvals;
 pub use busy::Busy;
 pub use bytes::Bytes;
+pub use crash::Crash;
 pub use duplicates::Duplicates;
 pub use fidelity::Fidelity;
 pub use messages::Messages;
@@ -35,7 +37,7 @@ pub use two_runs::Order;
 pub use writers::Writers;
 
 use super::{Found, Invariant, Violation};
-use crate::{evidence::Shared, history::History, view::Chat};
+use crate::{evidence::Shared, history::History};
 
 /// How long the pill and the rows may differ while a document change waits for its flush, ms.
 pub const FLUSH_BOUND_MS: u64 = 120;
@@ -61,6 +63,7 @@ pub fn all() -> Vec<Box<dyn Invariant>> {
         Box::new(Scopes::new(&evidence)),
         Box::new(Order),
         Box::new(Requests::new(&evidence)),
+        Box::new(Crash::default()),
         Box::new(Fidelity::new(&evidence)),
     ]
 }
@@ -83,10 +86,8 @@ fn memory<T: Default>(memories: &mut Vec<T>, index: usize) -> &mut T {
 }
 
 /// Whether the host came back from its store in this run: what it did not see then it need not know.
-fn was_restarted(chat: &Chat) -> bool {
-    let settles = chat.turns.iter().flat_map(|turn| &turn.settles);
-    settles.filter_map(|settle| settle.synthetic.as_deref()).any(|word| word == "restart")
-        || chat.turns.iter().any(|turn| turn.cause == crate::view::Cause::Recovery)
+fn was_restarted(history: &History) -> bool {
+    history.happenings.iter().any(|happening| matches!(happening.what, crate::history::What::HostStarted))
 }
 
 /// What happened since `seen`, and the new value of `seen`.

@@ -15,11 +15,13 @@ pub struct Outcomes {
     evidence: Shared,
     /// Per chat and turn: ends judged.
     judged: Vec<Vec<usize>>,
+    /// Per chat: since when row changes have been under way. A turn that is shown now may have begun then.
+    under_way: Vec<Option<u64>>,
 }
 
 impl Outcomes {
     pub(super) fn new(evidence: &Shared) -> Self {
-        Outcomes { evidence: evidence.clone(), judged: Vec::new() }
+        Outcomes { evidence: evidence.clone(), judged: Vec::new(), under_way: Vec::new() }
     }
 }
 
@@ -34,6 +36,9 @@ impl Invariant for Outcomes {
 
     fn look(&mut self, moment: &Moment<'_>, found: &mut Found) {
         for (index, chat) in moment.view.chats.iter().enumerate() {
+            let under_way = memory(&mut self.under_way, index);
+            let since = *under_way;
+            *under_way = (chat.delivery.rows > 0).then(|| since.unwrap_or(moment.at));
             let judged = memory(&mut self.judged, index);
             judged.resize(chat.turns.len(), 0);
             for (turn, judged) in chat.turns.iter().zip(judged) {
@@ -43,7 +48,9 @@ impl Invariant for Outcomes {
                 *judged = turn.settles.len();
                 // What a broken provider says of a turn binds nobody.
                 if !moment.history.broken_provider {
-                    judge(&self.evidence.read(moment.history), chat, turn, &turn.settles[0], moment.at, found);
+                    let began = since.unwrap_or(u64::MAX).min(turn.accepted_at);
+                    let turn = Turn { accepted_at: began, ..turn.clone() };
+                    judge(&self.evidence.read(moment.history), chat, &turn, &turn.settles[0], moment.at, found);
                 }
             }
         }

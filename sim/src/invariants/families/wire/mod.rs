@@ -43,7 +43,7 @@ pub(super) struct Batch<'a> {
     pub entries: &'a [JournalEntry],
     /// The happenings that may have caused them.
     pub span: Span,
-    /// Set when the journal became shorter: what was known of its order is void.
+    /// Set when the journal was served anew or became shorter: what was known of its order is void.
     pub rewound: bool,
 }
 
@@ -104,10 +104,12 @@ impl Wire {
         let all = &moment.history.happenings;
         let from = self.seen.min(all.len());
         self.seen = all.len();
+        // A host that was started again serves its journal anew: no happening of this moment caused what it says.
+        let anew = all[from..].iter().any(|happening| matches!(happening.what, What::HostStarted));
         let mut batches = Vec::with_capacity(moment.view.chats.len());
         for chat in &moment.view.chats {
             let cursor = slot(&mut self.cursors, &chat.id);
-            let rewound = chat.journal.len() < cursor.read;
+            let rewound = anew || chat.journal.len() < cursor.read;
             // A journal that was cut is read on from its new end: nothing is judged twice.
             let start = if rewound { chat.journal.len() } else { cursor.read };
             let span = Span { from: cursor.lag_from.unwrap_or(from), to: all.len() };

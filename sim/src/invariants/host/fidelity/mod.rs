@@ -48,12 +48,12 @@ impl Invariant for Fidelity {
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
         // What a broken provider says binds nobody; a host that came back from its store is judged against what the provider
         // keeps, not against what was said.
-        if moment.history.broken_provider {
+        if moment.history.broken_provider || was_restarted(moment.history) {
             return;
         }
         let evidence = self.evidence.read(moment.history);
         let thinking = shows_thinking(moment.view);
-        for chat in moment.view.chats.iter().filter(|chat| !was_restarted(chat)) {
+        for chat in &moment.view.chats {
             let judge = Judge { evidence: &evidence, history: moment.history, chat, thinking, at: moment.at };
             judge.all(found);
         }

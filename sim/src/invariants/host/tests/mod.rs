@@ -2,6 +2,7 @@
 //! broken one must be named by exactly the rules it breaks.
 
 mod content;
+mod crash;
 mod frames;
 mod questions;
 mod recorded;
