@@ -198,6 +198,9 @@ pub struct History {
     pub raw: bool,
     /// True when a call to the host's disk is made to fail: then it may refuse to start, once.
     pub disk_fails: bool,
+    /// When the host's disk refused what it had to write: what it did from the first of the two times on (ms) was shown at the
+    /// second.
+    pub withheld: Vec<(u64, u64)>,
     /// When the last fault healed, ms; liveness is judged from then on. 0 in a run without faults.
     pub healed_at: u64,
 }

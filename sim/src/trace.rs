@@ -1,9 +1,9 @@
 //! The trace: one aligned line an event, an NDJSON twin, and a hash over everything that happened.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One line of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// Virtual time, ms.
     pub at: u64,

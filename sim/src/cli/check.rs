@@ -7,7 +7,9 @@ use reports::{ExitCode, Flags, Format, InvariantCount, Judgement, SuiteReport, b
 use scenarios::Plan;
 
 use super::{
-    Failure, Sources, colour, print, width,
+    Failure, Sources, colour,
+    determinism::{self, Hashed, Second},
+    print, width,
     world::{Which, World},
 };
 use crate::{
@@ -43,9 +45,12 @@ pub struct Check {
     /// Also walk every point of these kinds, in every piece that is not raw.
     #[arg(long, value_name = "KIND", num_args = 1.., value_enum)]
     sweep: Vec<Sweep>,
-    /// Run everything twice and compare the traces.
+    /// Run everything once more in a second process and compare the traces.
     #[arg(long)]
     check_determinism: bool,
+    /// Write the hash of each run to this file: what a second process does.
+    #[arg(long, value_name = "FILE", hide = true)]
+    hashes: Option<PathBuf>,
     /// Also say what each invariant had to judge, and list known failures.
     #[arg(long, short)]
     verbose: bool,
@@ -57,6 +62,7 @@ impl Check {
     /// Runs it.
     pub fn run(self) -> Result<ExitCode, Failure> {
         let watch = Watch::start();
+        let second = self.check_determinism.then(|| Second::start(&self.arguments())).transpose()?;
         let world = World::open(&self.sources)?;
         let mut pieces = world.pieces()?;
         pieces.retain(|piece| {
@@ -68,31 +74,37 @@ impl Check {
         let mut results = Vec::new();
         let mut counts = counts();
         let mut wrong = Vec::new();
-        let mut tally = vec![(0, 0); self.sweep.len()];
+        let mut hashed = Vec::new();
+        let mut tally = vec![Tally::default(); self.sweep.len()];
         for piece in &pieces {
             bar.set_message(piece.id());
             let began = Watch::start();
             let outcome = suite::rehearse(&world.casting, piece, Plan::default(), self.seed)?;
             let (provider, version) = piece.played_by();
             let paste = format!("rehearsal run {} --provider {provider}@{version}{}", piece.id(), self.seed_words());
-            let mut result = report::result(piece, &outcome, None, paste, began.micros());
-            if self.check_determinism {
-                let again = suite::rehearse(&world.casting, piece, Plan::default(), self.seed)?;
-                result.nondeterminism = difference(&outcome, &again);
-            }
+            let result = report::result(piece, &outcome, None, paste, began.micros());
+            hashed.push((self.hashed(piece, None, &outcome.hash), results.len()));
             if outcome.wrong {
                 wrong.extend(outcome.fault.clone());
             }
             add(&mut counts, &outcome);
             results.push(result);
-            for (n, kind) in self.sweep.iter().enumerate().filter(|_| !piece.is_raw()) {
+            for (n, kind) in self.sweep.iter().enumerate() {
+                if piece.is_raw() || (kind.strikes_the_host() && matches!(piece, Piece::Scenario(..))) {
+                    tally[n].left_out += 1;
+                    continue;
+                }
                 let races = races_of(&world, piece);
                 let swept = sweep(&world.casting, piece, &outcome, *kind, races.as_ref(), self.seed)?;
                 if let Some(line) = counts.iter_mut().find(|line| line.id == "I13" && swept.compared > 0) {
                     line.add(Judgement::Checked(swept.compared));
                 }
-                tally[n].0 += swept.points;
-                tally[n].1 += swept.failing.len();
+                tally[n].points += swept.points;
+                tally[n].failing += swept.failing.len();
+                if self.check_determinism || self.hashes.is_some() {
+                    let runs = swept.plans.iter().zip(&swept.hashes);
+                    hashed.extend(runs.map(|(plan, hash)| (self.hashed(piece, Some(plan), hash), results.len() - 1)));
+                }
                 for (plan, outcome) in &swept.failing {
                     results.push(self.swept_result(piece, plan, outcome));
                 }
@@ -100,9 +112,21 @@ impl Check {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        for (kind, (points, failing)) in self.sweep.iter().zip(&tally) {
-            let line = format!("sweep {}: {points} points, {points} tried, {failing} not conforming", kind.word());
+        for (kind, Tally { points, failing, left_out }) in self.sweep.iter().zip(&tally) {
+            let mut line = format!("sweep {}: {points} points, {points} tried, {failing} not conforming", kind.word());
+            if *left_out > 0 {
+                let why =
+                    if kind.strikes_the_host() { "raw scenes, and scenarios with steps of their own" } else { "raw scenes" };
+                line.push_str(&format!(" ({left_out} runs have no points of this kind: {why})"));
+            }
             if self.output.is_none() && self.format != Format::Json { print(&line) } else { anstream::eprintln!("{line}") }
+        }
+        if let Some(file) = &self.hashes {
+            let runs: Vec<Hashed> = hashed.iter().map(|(run, _)| run.clone()).collect();
+            determinism::write(file, &runs)?;
+        }
+        if let Some(second) = second {
+            compare(&hashed, &second.runs()?, &mut results)?;
         }
         let mut report = SuiteReport::new("reference engine", results, counts, watch.millis());
         let scope =
@@ -122,11 +146,36 @@ impl Check {
     /// A run of a sweep that does not conform, with the line that plays it again.
     fn swept_result(&self, piece: &Piece, plan: &Plan, outcome: &RunOutcome) -> reports::RunResult {
         let (provider, version) = piece.played_by();
-        let words: Vec<String> = plan.to_toml().lines().filter(|line| line.contains(" = {")).map(str::to_owned).collect();
-        let words = words.join("; ");
+        let words = perturbations(plan).join("; ");
         let paste =
             format!("rehearsal run {} --provider {provider}@{version} --perturb '{words}'{}", piece.id(), self.seed_words());
         report::result(piece, outcome, Some(words), paste, 0)
+    }
+
+    fn hashed(&self, piece: &Piece, plan: Option<&Plan>, hash: &str) -> Hashed {
+        let (provider, version) = piece.played_by();
+        let mut arguments = vec![piece.id(), "--provider".to_owned(), format!("{provider}@{version}")];
+        for line in plan.iter().flat_map(|plan| perturbations(plan)) {
+            arguments.extend(["--perturb".to_owned(), line]);
+        }
+        if self.seed != 1 {
+            arguments.extend(["--seed".to_owned(), self.seed.to_string()]);
+        }
+        Hashed { arguments, hash: hash.to_owned() }
+    }
+
+    /// What of this command line decides which runs there are.
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = self.filter.clone();
+        if let Some(which) = &self.provider {
+            arguments.extend(["--provider".to_owned(), which.to_string()]);
+        }
+        arguments.extend(["--seed".to_owned(), self.seed.to_string()]);
+        for kind in &self.sweep {
+            arguments.extend(["--sweep".to_owned(), kind.word().to_owned()]);
+        }
+        arguments.extend(self.sources.arguments());
+        arguments
     }
 
     fn known(&self) -> Result<baseline::Baseline, Failure> {
@@ -144,6 +193,19 @@ impl Check {
     fn seed_words(&self) -> String {
         if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) }
     }
+}
+
+/// The changes of a plan, as `run --perturb` takes them.
+fn perturbations(plan: &Plan) -> Vec<String> {
+    plan.to_toml().lines().filter(|line| line.contains(" = {")).map(str::to_owned).collect()
+}
+
+/// What a sweep of one kind brought over all pieces.
+#[derive(Clone, Default)]
+struct Tally {
+    points: usize,
+    failing: usize,
+    left_out: usize,
 }
 
 fn races_of(world: &World, piece: &Piece) -> Option<captures::races::Races> {
@@ -191,14 +253,18 @@ fn add(counts: &mut [InvariantCount], outcome: &RunOutcome) {
     }
 }
 
-/// Where two runs of one piece part, if they do.
-fn difference(one: &RunOutcome, two: &RunOutcome) -> Option<String> {
-    if one.hash == two.hash {
-        return None;
+/// Tells each run whose trace was another one in the second process, at the result of its piece.
+fn compare(here: &[(Hashed, usize)], there: &[Hashed], results: &mut [reports::RunResult]) -> Result<(), Failure> {
+    let mine: Vec<Hashed> = here.iter().map(|(run, _)| run.clone()).collect();
+    for at in determinism::different(&mine, there) {
+        let Some((run, result)) = here.get(at) else {
+            return Err(anyhow::anyhow!("the second process had more runs than this one: {:?}", there.get(at)).into());
+        };
+        if results[*result].nondeterminism.is_none() {
+            let (one, two) = (determinism::trace(&run.arguments)?, determinism::trace(&run.arguments)?);
+            let words = determinism::parting(&one, &two);
+            results[*result].nondeterminism = Some(format!("rehearsal run {}: {words}", run.arguments.join(" ")));
+        }
     }
-    let at = one.lines.iter().zip(&two.lines).position(|(a, b)| a != b).unwrap_or(one.lines.len().min(two.lines.len()));
-    let show = |outcome: &RunOutcome| {
-        outcome.lines.get(at).map_or("nothing".to_owned(), |line| format!("{} ms {} {}", line.at, line.who, line.what))
-    };
-    Some(format!("the traces are equal for {at} lines, then: {} | {}", show(one), show(two)))
+    Ok(())
 }

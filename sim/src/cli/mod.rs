@@ -2,6 +2,7 @@
 
 mod captures;
 mod check;
+mod determinism;
 mod explain;
 mod failure;
 mod fakes;
@@ -60,6 +61,16 @@ pub struct Sources {
     /// Also read the captures below this directory.
     #[arg(long, value_name = "DIR")]
     captures: Vec<PathBuf>,
+}
+
+impl Sources {
+    /// As a command line says them.
+    fn arguments(&self) -> Vec<String> {
+        let named = |name: &str, paths: &[PathBuf]| {
+            paths.iter().flat_map(|path| [name.to_owned(), path.display().to_string()]).collect::<Vec<_>>()
+        };
+        [named("--library", &self.library), named("--captures", &self.captures)].concat()
+    }
 }
 
 /// Runs the command of this process.

@@ -70,6 +70,15 @@ impl std::str::FromStr for Which {
     }
 }
 
+impl std::fmt::Display for Which {
+    fn fmt(&self, page: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.version {
+            Some(version) => write!(page, "{}@{version}", self.provider),
+            None => write!(page, "{}", self.provider),
+        }
+    }
+}
+
 impl Which {
     /// The version, where one is named.
     pub fn version(&self) -> Option<&str> {

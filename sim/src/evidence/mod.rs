@@ -44,6 +44,8 @@ pub struct Evidence {
     pub tasks: Vec<Task>,
     /// Frames that must have no effect: of unknown kind, no JSON, or repeated.
     pub odd: Vec<Odd>,
+    /// Times between which the host could show nothing, since its disk refused its writes.
+    pub withheld: Vec<(u64, u64)>,
     seen: usize,
     by_id: BTreeMap<String, usize>,
     readers: BTreeMap<u32, claude::Reader>,
@@ -56,6 +58,9 @@ impl Evidence {
             self.read(index, history);
         }
         self.seen = history.happenings.len();
+        if self.withheld != history.withheld {
+            self.withheld.clone_from(&history.withheld);
+        }
     }
 
     /// Number of happenings read.

@@ -64,6 +64,12 @@ impl Sweep {
         }
     }
 
+    /// Whether it happens to the host itself. Then it is tried where the user's actions follow from a recording: a scenario's own
+    /// steps wait for what only a host that lives on can show.
+    pub fn strikes_the_host(self) -> bool {
+        matches!(self, Sweep::Kill | Sweep::KillInStore | Sweep::Disk | Sweep::PowerLoss)
+    }
+
     /// Whether the end must be the same as in the recorded order: bytes and permitted orders change nothing that is shown.
     pub fn keeps_the_end(self) -> bool {
         matches!(self, Sweep::Split | Sweep::Join)

@@ -19,6 +19,10 @@ pub struct Swept {
     pub kind: Sweep,
     /// Points that there were; all were tried.
     pub points: usize,
+    /// All plans, in the order tried.
+    pub plans: Vec<Plan>,
+    /// The trace hash of each.
+    pub hashes: Vec<String>,
     /// Ends that were compared with the end of the recorded order (I13).
     pub compared: u64,
     /// Runs that do not conform, with their plans.
@@ -39,9 +43,10 @@ pub fn sweep(
 ) -> anyhow::Result<Swept> {
     let plans = points(kind, base, piece.played_by().0, races);
     let end = two_runs::Final::of(&base.view);
-    let mut swept = Swept { kind, points: plans.len(), compared: 0, failing: Vec::new() };
-    for plan in plans {
+    let mut swept = Swept { kind, points: plans.len(), compared: 0, failing: Vec::new(), hashes: Vec::new(), plans: Vec::new() };
+    for plan in &plans {
         let mut outcome = suite::rehearse(casting, piece, plan.clone(), seed)?;
+        swept.hashes.push(outcome.hash.clone());
         if kind.keeps_the_end() && outcome.verdict == Verdict::Conforms {
             swept.compared += 1;
             let found = two_runs::compare("I13", &end, &two_runs::Final::of(&outcome.view));
@@ -51,9 +56,10 @@ pub fn sweep(
             }
         }
         if outcome.verdict != Verdict::Conforms {
-            swept.failing.push((plan, outcome));
+            swept.failing.push((plan.clone(), outcome));
         }
     }
+    swept.plans = plans;
     Ok(swept)
 }
 

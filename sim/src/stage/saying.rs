@@ -400,6 +400,7 @@ impl Stage<'_> {
 
     /// The second door: timers, leases, what waits for its flush.
     pub(super) fn inside(&mut self) {
+        let now = self.now();
         let (timers, leases) = (self.host.timers(), self.host.leases());
         let by_pid: Vec<(u32, bool)> =
             self.processes.values().map(|process| (process.pid, !process.orphan && leases.contains(&process.proc))).collect();
@@ -417,7 +418,16 @@ impl Stage<'_> {
             }
         }
         for chat in &mut view.chats {
-            chat.delivery = Delivery { rows: self.host.owed_rows(&chat.id), docs: 0, unflushed: self.host.unflushed(&chat.id) };
+            let rows = self.host.owed_rows(&chat.id);
+            let began = chat.delivery.rows == 0 && rows > 0;
+            if began {
+                self.history.withheld.push((now, now));
+            } else if chat.delivery.rows > 0
+                && let Some(last) = self.history.withheld.last_mut()
+            {
+                last.1 = now;
+            }
+            chat.delivery = Delivery { rows, docs: 0, unflushed: self.host.unflushed(&chat.id) };
         }
     }
 

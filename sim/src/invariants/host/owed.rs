@@ -9,6 +9,10 @@ use crate::{
 
 /// Whether untagged content said there must be shown.
 pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
+    // Where the host's turns began and ended while its disk refused its writes, the viewer does not know.
+    if evidence.withheld.iter().any(|(from, to)| *from <= place.at && place.at <= to + GATE_MS) {
+        return false;
+    }
     let Some(number) = chat.turns.iter().rposition(|turn| turn.accepted_at <= place.at) else { return false };
     let turn = &chat.turns[number];
     if evidence.stop_between(&chat.id, turn.accepted_at, place.at).is_some() || run_is_over(evidence, chat, place) {
