@@ -83,10 +83,10 @@ fn a_plan_that_does_not_parse_shows_the_place() {
 
 #[test]
 fn a_plan_that_the_stage_does_not_perform_is_refused_and_not_ignored() {
-    let kill = plan("plan = 1\n[[perturb]]\nkill = { effect = 3, when = \"before\" }\n");
-    let (code, _, err) = run(&["run", "--capture", "plain-turn", "--plan", &kill.path().display().to_string()]);
+    let ties = plan("plan = 1\n[[perturb]]\nties = { at = \"10ms\", order = [\"a\", \"b\"] }\n");
+    let (code, _, err) = run(&["run", "--capture", "plain-turn", "--plan", &ties.path().display().to_string()]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("`kill`"), "{err}");
+    assert!(err.contains("`ties`"), "{err}");
 }
 
 #[test]
@@ -107,6 +107,14 @@ fn a_plan_moves_what_the_user_does_and_the_wall_clock() {
     let result = |page: &str| page.lines().position(|line| line.contains("result#1"));
     assert!(second(&plain) > result(&plain), "{plain}");
     assert!(second(&out).is_some() && second(&out) < result(&out), "{out}");
+}
+
+#[test]
+fn everything_is_played_again_in_a_second_process() {
+    let once_more = ["captures/plain-turn", "--provider", "claude@2.1.310", "--check-determinism", "--sweep"];
+    let (code, out, _) = run(&[&["check"][..], &once_more, &["stop", "--sweep", "disk"]].concat());
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("sweep stop: ") && out.contains("sweep disk: "), "{out}");
 }
 
 #[test]
