@@ -46,6 +46,8 @@ pub struct Evidence {
     pub odd: Vec<Odd>,
     /// Times between which the host could show nothing, since its disk refused its writes.
     pub withheld: Vec<(u64, u64)>,
+    /// When the host ended, each time.
+    pub host_ends: Vec<u64>,
     seen: usize,
     by_id: BTreeMap<String, usize>,
     readers: BTreeMap<u32, claude::Reader>,
@@ -109,6 +111,14 @@ impl Evidence {
         let at = happening.at;
         match &happening.what {
             What::User(action) => self.user(at, action),
+            What::HostEnded { .. } => {
+                self.host_ends.push(at);
+                // From here on nobody hears its processes, and none of them serves a chat.
+                for process in self.processes.iter_mut().filter(|process| process.exited_at.is_none()) {
+                    process.silent_at.get_or_insert(at);
+                    process.running = false;
+                }
+            }
             What::Spawned { pid, chat, argv } => {
                 self.processes.push(ProcessFacts::started(*pid, chat.clone(), argv, at));
                 self.readers.remove(pid);

@@ -130,6 +130,9 @@ impl Stage<'_> {
             })
             .collect();
         for (pid, alive) in left {
+            if alive && let Some(shown) = self.shown(pid) {
+                shown.state = ProcessState::Orphan;
+            }
             if !alive {
                 self.gone(pid);
             } else if ending == Ending::PowerLost {

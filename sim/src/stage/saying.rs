@@ -304,7 +304,7 @@ impl Stage<'_> {
             self.note(What::Exited { pid, code: exit.code, signal: exit.signal });
             return self.gone(pid);
         }
-        if let Some(shown) = self.shown(pid) {
+        if let Some(shown) = self.shown(pid).filter(|_| !orphan) {
             shown.state = ProcessState::Exited;
         }
         self.close(pid, Stream::Stdout);

@@ -379,7 +379,7 @@ pub struct Timer {
 }
 
 /// State of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessState {
     /// Runs.
@@ -388,6 +388,8 @@ pub enum ProcessState {
     Exited,
     /// Ended and reaped by the host.
     Reaped,
+    /// Its host ended, and it has not.
+    Orphan,
 }
 
 /// A process that the host started.

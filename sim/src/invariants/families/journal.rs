@@ -64,8 +64,18 @@ impl Invariant for Whole {
 #[derive(Default)]
 struct OneTerminal {
     restarts: Restarts,
-    /// Ends by a restart that each chat's journal held when the host ended.
-    known: BTreeMap<String, usize>,
+    /// What each chat showed when the host ended.
+    known: BTreeMap<String, Known>,
+}
+
+/// What a chat showed.
+struct Known {
+    /// Ends by a restart in its journal.
+    ends: usize,
+    /// Messages.
+    messages: usize,
+    /// Whether a turn ran.
+    ran: bool,
 }
 
 impl Invariant for OneTerminal {
@@ -80,19 +90,27 @@ impl Invariant for OneTerminal {
     fn look(&mut self, moment: &Moment<'_>, found: &mut Found) {
         let (ended, started) = self.restarts.look(moment);
         if ended {
-            self.known = moment.view.chats.iter().map(|chat| (chat.id.clone(), ends(chat))).collect();
+            let known = |chat: &Chat| Known {
+                ends: ends(chat),
+                messages: chat.messages.len(),
+                ran: chat.busy || chat.open_turn().is_some(),
+            };
+            self.known = moment.view.chats.iter().map(|chat| (chat.id.clone(), known(chat))).collect();
         }
         if !started {
             return;
         }
         for chat in &moment.view.chats {
-            let new = ends(chat).saturating_sub(self.known.get(&chat.id).copied().unwrap_or_default());
+            let known = self.known.get(&chat.id);
+            let new = ends(chat).saturating_sub(known.map_or(0, |known| known.ends));
             let mut turn = chat.journal.iter().rev().filter(|entry| !is_aside(&entry.event));
             let last = turn.next().map(|entry| &entry.event);
             let ended = last.is_none_or(|event| event["type"] == "done");
             found.judge("J2", moment.at, ended, || format!("{}: the last event of the journal is no end of a turn", chat.id));
             // Before the end that the boot wrote stands what it found.
-            let needless = new == 1 && turn.next().is_none_or(|entry| entry.event["type"] == "done");
+            // A turn whose beginning was written down and not shown is no fault.
+            let rested = known.is_some_and(|known| !known.ran && known.messages == chat.messages.len());
+            let needless = new == 1 && rested && turn.next().is_none_or(|entry| entry.event["type"] == "done");
             found.judge("J2", moment.at, new <= 1 && !needless, || {
                 format!("{}: the boot wrote {new} end(s){}", chat.id, if needless { ", and no turn was running" } else { "" })
             });

@@ -1,7 +1,7 @@
 //! What a host owes to show of what was said, and what it may leave out: content cut by a stop, content outside any turn, late
 //! content of a run that is over.
 
-use super::GATE_MS;
+use super::{FLUSH_BOUND_MS, GATE_MS};
 use crate::{
     evidence::{Evidence, Place, StopKind},
     view::{Cause, Chat, Outcome, Turn},
@@ -11,6 +11,10 @@ use crate::{
 pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
     // Where the host's turns began and ended while its disk refused its writes, the viewer does not know.
     if evidence.withheld.iter().any(|(from, to)| *from <= place.at && place.at <= to + GATE_MS) {
+        return false;
+    }
+    // What a host heard shortly before its end it may not have written down.
+    if evidence.host_ends.iter().any(|end| *end >= place.at && *end <= place.at + FLUSH_BOUND_MS) {
         return false;
     }
     let Some(number) = chat.turns.iter().rposition(|turn| turn.accepted_at <= place.at) else { return false };

@@ -65,9 +65,14 @@ impl Invariant for Writers {
             }
         }
         for process in moment.view.inside.iter().flat_map(|inside| &inside.processes) {
-            if process.state != ProcessState::Reaped && !process.leased && self.told.insert((process.pid, process.pid)) {
+            if owes_lease(process.state) && !process.leased && self.told.insert((process.pid, process.pid)) {
                 found.judge(ID, moment.at, false, || format!("process {} is not reaped, and the host let go of it", process.pid));
             }
         }
     }
+}
+
+/// A process that ended, or whose host did, is held by nobody.
+fn owes_lease(state: ProcessState) -> bool {
+    !matches!(state, ProcessState::Reaped | ProcessState::Orphan)
 }

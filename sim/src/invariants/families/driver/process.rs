@@ -179,7 +179,7 @@ impl Invariant for LeaseOutlives {
             // A helper that never held a lease owes none; who was given a prompt does.
             let owes = self.leased.contains(&process.pid)
                 || process.chat.is_some() && self.wire.procs.get(&process.pid).is_some_and(|proc| proc.prompted);
-            if owes && process.state != ProcessState::Reaped {
+            if owes && !matches!(process.state, ProcessState::Reaped | ProcessState::Orphan) {
                 found.judge("D9", moment.at, process.leased, || {
                     format!("process {} lost its lease before it was reaped", process.pid)
                 });

@@ -5,7 +5,6 @@ mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::was_restarted;
 use crate::{
     evidence::{Evidence, Shared},
     history::History,
@@ -46,9 +45,8 @@ impl Invariant for Fidelity {
     fn look(&mut self, _moment: &Moment<'_>, _found: &mut Found) {}
 
     fn at_rest(&mut self, moment: &Moment<'_>, found: &mut Found) {
-        // What a broken provider says binds nobody; a host that came back from its store is judged against what the provider
-        // keeps, not against what was said.
-        if moment.history.broken_provider || was_restarted(moment.history) {
+        // What a broken provider says binds nobody.
+        if moment.history.broken_provider {
             return;
         }
         let evidence = self.evidence.read(moment.history);
