@@ -82,6 +82,25 @@ impl ChatDoc {
         Ok(made)
     }
 
+    /// As much of a stored document as can be loaded: the snapshot and the updates up to the first that cannot. Gives the
+    /// document, how many updates it holds (none: not even the snapshot), and why it is not all.
+    pub fn load_prefix(
+        doc_id: &str,
+        chat_id: &str,
+        peer: u64,
+        snapshot: &[u8],
+        updates: &[Vec<u8>],
+    ) -> (ChatDoc, Option<usize>, Option<DocError>) {
+        let load = |count: usize| ChatDoc::load(doc_id, chat_id, peer, snapshot, &updates[..count]);
+        let why = match load(updates.len()) {
+            Ok(doc) => return (doc, Some(updates.len()), None),
+            Err(why) => why,
+        };
+        let rest = (0..updates.len()).rev().find_map(|count| Some((load(count).ok()?, Some(count))));
+        let (doc, count) = rest.unwrap_or_else(|| (ChatDoc::new(doc_id, chat_id, peer), None));
+        (doc, count, Some(why))
+    }
+
     fn over(doc: LoroDoc, doc_id: &str, chat_id: &str) -> ChatDoc {
         ChatDoc {
             doc_id: doc_id.to_owned(),

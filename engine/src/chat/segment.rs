@@ -64,6 +64,21 @@ impl ChatDoc {
         self.segment.is_some()
     }
 
+    /// The newest entry that still streams, as a loaded document may hold one.
+    pub fn streaming_entry(&self) -> Option<&str> {
+        self.streaming.last().map(|index| self.replies[*index].id.as_str())
+    }
+
+    /// Whether an entry has this id.
+    pub fn has_entry(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// Questions that are not closed, by request id.
+    pub fn open_questions(&self) -> Vec<String> {
+        self.replies.iter().flat_map(|reply| reply.open_inputs.keys().cloned()).collect()
+    }
+
     /// Whether no segment is open, or the open one shows nothing: nothing was folded, or all of it was taken back.
     pub fn segment_is_empty(&self) -> bool {
         self.current().is_none_or(|index| self.replies[index].order.is_empty())

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    core::input::ProcId,
+    core::input::{ChatSpec, Message, ProcId},
     feed::{Change, ChatRow, JournalRow, MessageRow, SessionRow},
 };
 
@@ -64,58 +64,108 @@ pub enum Signal {
     Kill,
 }
 
-/// One transaction with all its row changes.
+/// One transaction with all its row changes, written in the order of its fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Txn {
+    /// Facts about the database itself.
+    pub meta: Vec<(String, String)>,
+    /// Journal rows that are taken out (chat, number): a tail that failed its check.
+    pub cuts: Vec<(String, i64)>,
+    /// Journal rows that stand for a lost one, at its place.
+    pub repairs: Vec<JournalRow>,
     /// Journal rows, in order.
     pub journal: Vec<JournalRow>,
     /// Session rows; the last of a chat counts.
     pub sessions: Vec<SessionRow>,
     /// Registry rows; the last of a chat counts.
     pub chats: Vec<ChatRow>,
+    /// Configurations of chats; the last of a chat counts.
+    pub configs: Vec<ChatSpec>,
     /// Message rows; the last of a message counts.
     pub messages: Vec<MessageRow>,
     /// Run ledger: messages handed to a run (chat, message id, text) or taken off (no text).
     pub ledger: Vec<(String, String, Option<String>)>,
-    /// Document updates.
+    /// Queues; the last of a chat counts.
+    pub queues: Vec<QueueWrite>,
+    /// Document changes.
     pub docs: Vec<DocWrite>,
-    /// Finished subagent documents: key `blob/<chat>/<subdoc>`, snapshot.
-    pub blobs: Vec<(String, Vec<u8>)>,
 }
 
 impl Txn {
     /// Adds what a later step made.
     pub fn append(&mut self, mut later: Txn) {
+        self.meta.append(&mut later.meta);
+        self.cuts.append(&mut later.cuts);
+        self.repairs.append(&mut later.repairs);
         self.journal.append(&mut later.journal);
         self.sessions.append(&mut later.sessions);
         self.chats.append(&mut later.chats);
+        self.configs.append(&mut later.configs);
         self.messages.append(&mut later.messages);
         self.ledger.append(&mut later.ledger);
+        self.queues.append(&mut later.queues);
         self.docs.append(&mut later.docs);
-        self.blobs.append(&mut later.blobs);
     }
 
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.journal.is_empty()
+        self.meta.is_empty()
+            && self.cuts.is_empty()
+            && self.repairs.is_empty()
+            && self.journal.is_empty()
             && self.sessions.is_empty()
             && self.chats.is_empty()
+            && self.configs.is_empty()
             && self.messages.is_empty()
             && self.ledger.is_empty()
+            && self.queues.is_empty()
             && self.docs.is_empty()
-            && self.blobs.is_empty()
+    }
+
+    /// Finished subagent documents in it.
+    pub fn blobs(&self) -> usize {
+        self.docs.iter().filter(|doc| doc.kind == DocKind::Blob).count()
     }
 }
 
-/// One document update with what it reflects.
+/// The queue of a chat as it is now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueWrite {
+    /// Chat id.
+    pub chat_id: String,
+    /// Nothing of it is sent until an explicit send.
+    pub paused: bool,
+    /// Its messages, head first.
+    pub messages: Vec<Message>,
+}
+
+/// How document bytes are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocKind {
+    /// An update behind those that are there.
+    Update,
+    /// The whole document: it takes the place of all that is there.
+    Snapshot,
+    /// The whole document of a finished subagent, kept as a blob.
+    Blob,
+}
+
+/// One document change with what it reflects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocWrite {
     /// Document id.
     pub doc_id: String,
     /// Its chat.
     pub chat_id: String,
-    /// Loro update bytes.
+    /// How it is kept.
+    pub kind: DocKind,
+    /// Loro bytes.
     pub bytes: Vec<u8>,
     /// Last journal number that the document holds.
     pub folded_seq: u64,
+}
+
+/// Key of the blob of a finished subagent document.
+pub fn blob_key(chat: &str, doc: &str) -> String {
+    format!("blob/{chat}/{doc}")
 }

@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    chat::ChatDoc,
     core::{
         config::EngineConfig,
-        effect::{Effect, Txn},
+        effect::{DocKind, DocWrite, Effect, QueueWrite, Txn},
         ids::IdSource,
-        input::{Now, ProcId, StoreError},
+        input::{ChatSpec, Now, ProcId, StoreError},
         timers::{Class, TimerKey, TimerTable},
     },
     feed::{Change, ChatRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow},
@@ -15,6 +16,9 @@ use crate::{
 
 /// A store effect that failed is tried again after this long, ms.
 pub const STORAGE_RETRY_MS: u64 = 1_000;
+
+/// After this many stored updates a document is stored anew as a whole.
+pub const DOC_UPDATES: u32 = 256;
 
 /// Shared state of one engine.
 pub struct Hub {
@@ -31,7 +35,12 @@ pub struct Hub {
     /// The chat of each process whose run still listens. A lease ends with the reap, but a pipe that a grandchild holds may
     /// still bring bytes after it, so the two are kept apart.
     pub routes: BTreeMap<ProcId, String>,
-    next_proc: u64,
+    /// Numbers of processes begin behind this one.
+    pub next_proc: u64,
+    /// Nothing is shown to a viewer yet: the recovery at start is under way.
+    pub silent: bool,
+    /// Updates that are stored behind the snapshot of each document.
+    pub doc_updates: BTreeMap<String, u32>,
     out: Vec<Effect>,
     after: Vec<Effect>,
     txn: Txn,
@@ -52,6 +61,8 @@ impl Hub {
             leases: BTreeMap::new(),
             routes: BTreeMap::new(),
             next_proc: 0,
+            silent: false,
+            doc_updates: BTreeMap::new(),
             out: Vec::new(),
             after: Vec::new(),
             txn: Txn::default(),
@@ -80,8 +91,24 @@ impl Hub {
         self.commit = true;
     }
 
-    fn publish(&mut self, row: Row) {
-        self.effect(Effect::Publish(Change::Row(row)));
+    /// Shows a row to the viewers.
+    pub fn publish(&mut self, row: Row) {
+        if !self.silent {
+            self.effect(Effect::Publish(Change::Row(row)));
+        }
+    }
+
+    /// Shows bytes of a document to the viewers.
+    pub fn publish_doc(&mut self, doc_id: &str, chat_id: &str, bytes: Vec<u8>) {
+        if !self.silent {
+            let update = DocUpdate { doc_id: doc_id.to_owned(), chat_id: chat_id.to_owned(), bytes };
+            self.effect(Effect::Publish(Change::Doc(update)));
+        }
+    }
+
+    /// What the next commit writes.
+    pub fn txn(&mut self) -> &mut Txn {
+        &mut self.txn
     }
 
     /// Publishes and stores a session row.
@@ -94,6 +121,16 @@ impl Hub {
     pub fn chat(&mut self, row: &ChatRow) {
         self.txn.chats.push(row.clone());
         self.publish(Row::Chat(row.clone()));
+    }
+
+    /// Stores a chat's configuration.
+    pub fn config(&mut self, spec: &ChatSpec) {
+        self.txn.configs.push(spec.clone());
+    }
+
+    /// Stores a chat's queue.
+    pub fn queue(&mut self, queue: QueueWrite) {
+        self.txn.queues.push(queue);
     }
 
     /// Publishes and stores a message row.
@@ -118,21 +155,38 @@ impl Hub {
         self.txn.ledger.push((chat.to_owned(), message.to_owned(), text.map(str::to_owned)));
     }
 
-    /// Stores and publishes document update bytes.
-    pub fn doc_update(&mut self, doc_id: &str, chat_id: &str, bytes: Vec<u8>, folded_seq: u64) {
-        self.txn.docs.push(crate::core::effect::DocWrite {
-            doc_id: doc_id.to_owned(),
-            chat_id: chat_id.to_owned(),
-            bytes: bytes.clone(),
-            folded_seq,
-        });
-        let update = DocUpdate { doc_id: doc_id.to_owned(), chat_id: chat_id.to_owned(), bytes };
-        self.effect(Effect::Publish(Change::Doc(update)));
+    /// Stores and publishes what changed in a document. With `whole`, or when many updates stand behind its snapshot, the
+    /// document is stored anew as a whole; a viewer is shown the change alone.
+    pub fn doc_update(&mut self, doc: &mut ChatDoc, folded_seq: u64, whole: bool) {
+        let update = doc.take_update();
+        let stored = self.doc_updates.entry(doc.doc_id().to_owned()).or_default();
+        *stored += u32::from(update.is_some());
+        if (whole && *stored > 0) || *stored > DOC_UPDATES {
+            *stored = 0;
+            self.store_doc(doc, DocKind::Snapshot, doc.snapshot(), folded_seq);
+        } else if let Some(bytes) = &update {
+            self.store_doc(doc, DocKind::Update, bytes.clone(), folded_seq);
+        }
+        if let Some(bytes) = update {
+            self.publish_doc(doc.doc_id(), doc.chat_id(), bytes);
+        }
     }
 
-    /// Stores a finished subagent document.
-    pub fn blob(&mut self, key: String, snapshot: Vec<u8>) {
-        self.txn.blobs.push((key, snapshot));
+    /// Stores the document of a finished subagent as a whole and publishes what changed in it. Gives the whole.
+    pub fn doc_finished(&mut self, doc: &mut ChatDoc, folded_seq: u64) -> Vec<u8> {
+        let update = doc.take_update();
+        let whole = doc.snapshot();
+        self.doc_updates.insert(doc.doc_id().to_owned(), 0);
+        self.store_doc(doc, DocKind::Blob, whole.clone(), folded_seq);
+        if let Some(bytes) = update {
+            self.publish_doc(doc.doc_id(), doc.chat_id(), bytes);
+        }
+        whole
+    }
+
+    fn store_doc(&mut self, doc: &ChatDoc, kind: DocKind, bytes: Vec<u8>, folded_seq: u64) {
+        let (doc_id, chat_id) = (doc.doc_id().to_owned(), doc.chat_id().to_owned());
+        self.txn.docs.push(DocWrite { doc_id, chat_id, kind, bytes, folded_seq });
     }
 
     /// Ends a step: the effects in their order, a store effect last.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{core::timers::TimerKey, drivers::Capabilities};
+use crate::{core::timers::TimerKey, drivers::Capabilities, store::Stored};
 
 /// Both clocks at the moment of an input, ms. The core reads no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,11 @@ pub enum StoreError {
     Io,
     /// The content is not what the engine wrote.
     Corrupt,
+    /// The database was written by another version of the engine; it is left as it is.
+    Version {
+        /// Its version.
+        found: u32,
+    },
 }
 
 /// One happening.
@@ -100,6 +105,8 @@ pub enum Input {
     Create(ChatSpec),
     /// A due timer (class 4), taken out of the table.
     Timer(TimerKey),
+    /// What the database holds: the first input of an engine that is to go on with it.
+    Boot(Box<Stored>),
     /// Outcome of the store effect of the last list; belongs to its chain.
     Stored(Result<(), StoreError>),
 }

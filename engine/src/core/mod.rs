@@ -3,6 +3,7 @@
 //! No async, no I/O, no clock, no random number: time comes with the input, ids from a seeded source. Equal inputs at equal
 //! instants give equal effects, bytes included.
 
+mod boot;
 pub mod config;
 pub mod effect;
 pub mod hub;
@@ -27,12 +28,14 @@ use crate::{
 pub struct Core {
     hub: Hub,
     chats: IndexMap<String, Chat>,
+    /// The recovery at start, while it is under way.
+    boot: Option<boot::Boot>,
 }
 
 impl Core {
     /// An engine without chats. All ids follow from `seed`.
     pub fn new(config: EngineConfig, seed: u64) -> Self {
-        Core { hub: Hub::new(config, seed), chats: IndexMap::new() }
+        Core { hub: Hub::new(config, seed), chats: IndexMap::new(), boot: None }
     }
 
     /// Handles one input to its end. The effects are to be performed in list order; a store effect is the last, and its outcome
@@ -40,7 +43,26 @@ impl Core {
     pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
         self.hub.now = now;
         match input {
-            Input::Stored(outcome) => return self.hub.stored(outcome),
+            Input::Boot(stored) => return self.begin_boot(*stored),
+            Input::Stored(outcome) => {
+                let mut effects = self.hub.stored(outcome);
+                if outcome.is_ok() && self.boot.is_some() {
+                    effects.extend(self.go_on_booting());
+                }
+                return effects;
+            }
+            Input::Timer(key) if key.class == Class::L => return self.hub.retry_store(),
+            input => match &mut self.boot {
+                // Nothing is served before the recovery is done.
+                Some(boot) => boot.hold(input),
+                None => self.handle(input),
+            },
+        }
+        self.hub.finish()
+    }
+
+    fn handle(&mut self, input: Input) {
+        match input {
             Input::Control(control) => self.control(control),
             Input::Create(spec) => {
                 self.create(spec);
@@ -56,14 +78,9 @@ impl Core {
                 self.forget(proc);
             }
             Input::Spawned { proc, result } => self.drive(proc, |driver, cx| driver.spawned(cx, result)),
-            Input::Timer(key) => {
-                if key.class == Class::L {
-                    return self.hub.retry_store();
-                }
-                self.timer(key);
-            }
+            Input::Timer(key) => self.timer(key),
+            Input::Boot(_) | Input::Stored(_) => {}
         }
-        self.hub.finish()
     }
 
     /// The timer table, first row first: deadline (ms of the monotonic clock) and key.
@@ -97,7 +114,7 @@ impl Core {
             Control::Answer { chat, request_id, answers } => {
                 self.known(&chat, |hub, chat| chat.answer(hub, request_id.as_deref(), &answers));
             }
-            Control::Configure { chat, model, effort } => self.known(&chat, |_, chat| chat.configure(model, effort)),
+            Control::Configure { chat, model, effort } => self.known(&chat, |hub, chat| chat.configure(hub, model, effort)),
             Control::Close { chat } => self.known(&chat, |hub, chat| chat.close(hub)),
         }
     }
@@ -118,6 +135,7 @@ impl Core {
     fn known(&mut self, id: &str, work: impl FnOnce(&mut Hub, &mut Chat)) {
         if let Some(chat) = self.chats.get_mut(id) {
             work(&mut self.hub, chat);
+            chat.keep_queue(&mut self.hub);
         }
     }
 
@@ -125,6 +143,7 @@ impl Core {
         let Some(chat) = self.hub.routes.get(&proc) else { return };
         if let Some(chat) = self.chats.get_mut(chat.as_str()) {
             chat.drive(&mut self.hub, proc, call);
+            chat.keep_queue(&mut self.hub);
         }
         self.forget(proc);
     }
@@ -147,6 +166,9 @@ impl Core {
                 self.forget(proc);
             }
             Class::L | Class::S => {}
+        }
+        if let Some(chat) = self.chats.get_mut(&key.owner) {
+            chat.keep_queue(&mut self.hub);
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     chat::ChatDoc,
     core::{
         config::{FLUSH_MS, PREVIEW_CHARS},
+        effect::QueueWrite,
         hub::Hub,
         input::{ChatSpec, Message, ProcId},
         timers::{Class, TimerKey},
@@ -40,8 +41,10 @@ pub struct Chat {
     pub(super) withdrawing: BTreeSet<String>,
     /// Queued messages for which the mailbox had no room: later ones stand behind them, so that a burst keeps its order.
     pub(super) overflow: BTreeSet<String>,
-    /// Snapshots of finished subagent documents by chip: a later steer of the child continues its document.
-    pub(crate) finished_children: BTreeMap<String, Vec<u8>>,
+    /// Subagent documents that no sink has open, by document id: a later steer of the child continues its document.
+    pub(crate) children: BTreeMap<String, Vec<u8>>,
+    /// The queue as it is stored.
+    pub(super) kept_queue: (bool, VecDeque<Message>),
     pub(super) turns: u64,
     pub(super) run: Option<Run>,
     pub(super) dying: Option<Run>,
@@ -74,10 +77,16 @@ impl Chat {
         };
         let doc = ChatDoc::new(&id, &id, hub.ids.bits());
         hub.require_commit();
+        hub.config(&spec);
         hub.chat(&row);
         hub.session(&session);
+        Chat::at_rest(spec, row, session, doc)
+    }
+
+    /// A chat that has no run.
+    pub(super) fn at_rest(spec: ChatSpec, row: ChatRow, session: SessionRow, doc: ChatDoc) -> Self {
         Chat {
-            id,
+            id: row.chat_id.clone(),
             spec,
             doc,
             session,
@@ -91,7 +100,8 @@ impl Chat {
             dispatched_again: BTreeSet::new(),
             withdrawing: BTreeSet::new(),
             overflow: BTreeSet::new(),
-            finished_children: BTreeMap::new(),
+            children: BTreeMap::new(),
+            kept_queue: (false, VecDeque::new()),
             turns: 0,
             run: None,
             dying: None,
@@ -213,7 +223,7 @@ impl Chat {
         self.arm_flush(hub);
     }
 
-    fn flush_key(&self) -> TimerKey {
+    pub(super) fn flush_key(&self) -> TimerKey {
         TimerKey::new(Class::R, &self.id, "flush")
     }
 
@@ -226,11 +236,9 @@ impl Chat {
     /// Commits and publishes all pending document changes of the chat.
     pub fn flush(&mut self, hub: &mut Hub) {
         hub.require_commit();
-        if let Some(bytes) = self.doc.take_update() {
-            hub.doc_update(self.doc.doc_id(), &self.id, bytes, self.seq);
-        }
+        hub.doc_update(&mut self.doc, self.seq, false);
         for run in [&mut self.run, &mut self.dying].into_iter().flatten() {
-            run.sinks.flush(hub, &self.id, self.seq);
+            run.sinks.flush(hub, self.seq);
         }
         hub.timers.disarm(&self.flush_key());
     }
@@ -238,7 +246,16 @@ impl Chat {
     /// The same inside a call that holds the run.
     pub(super) fn flush_with(&mut self, hub: &mut Hub, run: &mut Run) {
         self.flush(hub);
-        run.sinks.flush(hub, &self.id, self.seq);
+        run.sinks.flush(hub, self.seq);
+    }
+
+    /// Stores the queue where a step has changed it.
+    pub fn keep_queue(&mut self, hub: &mut Hub) {
+        if self.kept_queue.0 != self.queue_paused || self.kept_queue.1 != self.queue {
+            self.kept_queue = (self.queue_paused, self.queue.clone());
+            let messages = self.queue.iter().cloned().collect();
+            hub.queue(QueueWrite { chat_id: self.id.clone(), paused: self.queue_paused, messages });
+        }
     }
 
     /// Publishes a status; Working begins anew from a settled state.

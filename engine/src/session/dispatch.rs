@@ -33,9 +33,11 @@ impl Chat {
     }
 
     /// Changes model or effort from the next message on; none leaves it as it is.
-    pub fn configure(&mut self, model: Option<String>, effort: Option<String>) {
+    pub fn configure(&mut self, hub: &mut Hub, model: Option<String>, effort: Option<String>) {
         self.spec.model = model.or_else(|| self.spec.model.take());
         self.spec.effort = effort.or_else(|| self.spec.effort.take());
+        hub.require_commit();
+        hub.config(&self.spec);
     }
 
     /// The same id again is the same message: written once, sent once (M1). Only one that was shown as not delivered is taken

@@ -68,6 +68,8 @@ impl Chat {
             let waits = !run.ledger.is_empty() || !self.waiting.is_empty();
             let next = if waits { Status::Working } else { Status::Idle };
             self.settle_status(hub, next);
+            // At rest the document is stored anew as a whole.
+            hub.doc_update(&mut self.doc, self.seq, true);
             self.flush_with(hub, run);
         } else {
             let next = if status == DoneStatus::Errored { Status::Errored } else { Status::Idle };

@@ -104,7 +104,7 @@ impl Chat {
     pub(super) fn end_run(&mut self, hub: &mut Hub, run: &mut Run, status: Status) {
         hub.require_commit();
         run.phase = Phase::Ended;
-        self.fail_sinks(hub, run);
+        self.fail_sinks(hub, &mut run.sinks);
         for name in ["interrupt-deadline", "stop-turn-settle"] {
             let key = self.run_timer(name);
             hub.timers.disarm(&key);

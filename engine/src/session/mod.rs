@@ -2,7 +2,7 @@
 //!
 //! A run is one driver lifetime, from dispatch until the stream ends; it may span many turns. `dispatch` says where a message
 //! goes, `pipeline` what an event does, `gate` what a parked run lets through, `done` how a turn settles, `exit` how a run
-//! ends, `questions` how the human is asked.
+//! ends, `questions` how the human is asked; `recover` and `replay` bring a chat back after the engine's end.
 
 mod chat;
 mod dispatch;
@@ -11,6 +11,8 @@ mod exit;
 mod gate;
 mod pipeline;
 mod questions;
+mod recover;
+mod replay;
 mod run;
 
 pub use chat::Chat;

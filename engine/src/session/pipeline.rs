@@ -68,6 +68,8 @@ impl Chat {
         let named = session_id.clone();
         let wrong = run.required_session.take().filter(|required| *required != named);
         if self.row.harness_session_id.as_deref() != Some(named.as_str()) && wrong.is_none() {
+            // Without it the next life of the engine would begin another session.
+            hub.require_commit();
             self.row.harness_session_id = Some(named.clone());
             hub.chat(&self.row);
         }
@@ -152,6 +154,8 @@ impl Chat {
     pub(super) fn taken(&mut self, hub: &mut Hub, run: &mut Run, message: &str) {
         if run.first.as_ref().is_some_and(|first| first.id == message) {
             run.first = None;
+            // Once the provider is known to have it, no later life of the engine may send it again.
+            hub.require_commit();
             hub.ledger(&self.id, message, None);
             self.message_state(hub, message, MessageState::Delivered);
         }
@@ -180,7 +184,7 @@ impl Chat {
         self.flush_with(hub, run);
     }
 
-    fn returned_before(&self, queued: &Message, message: &Message) -> bool {
+    pub(super) fn returned_before(&self, queued: &Message, message: &Message) -> bool {
         let place = |id: &str| self.messages.get_index_of(id);
         place(&queued.id) < place(&message.id)
     }

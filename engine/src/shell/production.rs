@@ -206,10 +206,11 @@ impl Engine {
     /// # Errors
     /// When the database cannot be opened: the engine refuses to start and never replaces the file.
     pub fn open(config: EngineConfig, database: Option<PathBuf>) -> Result<(Engine, Doors), StoreError> {
-        let store = match database {
+        let mut store = match database {
             Some(path) => Store::open(&path)?,
             None => Store::in_memory()?,
         };
+        let stored = store.load()?;
         let (inputs, happenings) = mpsc::unbounded_channel();
         let (viewer, feed) = mpsc::unbounded_channel();
         let platform = Production {
@@ -223,7 +224,8 @@ impl Engine {
         };
         // Ids must differ between two starts on one machine; in simulation the seed comes from the scenario.
         let seed = platform.now().wall ^ (u64::from(std::process::id()) << 32);
-        let shell = Shell::new(Core::new(config, seed), platform);
+        let mut shell = Shell::new(Core::new(config, seed), platform);
+        shell.deliver(Input::Boot(Box::new(stored)));
         Ok((Engine { shell, happenings }, Doors { inputs, feed }))
     }
 

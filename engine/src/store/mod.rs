@@ -1,22 +1,38 @@
 //! The one database of an engine: rows with one writer, the core, by store effects.
+//!
+//! Here it is opened and written; `load` reads what a core starts from, `journal` says which journal rows are whole.
 
-use rusqlite::{Connection, ErrorCode, params};
+pub mod journal;
+mod load;
 
-use crate::core::{effect::Txn, input::StoreError};
+use rusqlite::{Connection, ErrorCode};
+
+pub use load::{Damage, Place, Stored, StoredChat, StoredDoc};
+
+use crate::core::{
+    effect::{DocKind, DocWrite, Txn, blob_key},
+    input::StoreError,
+};
 
 /// Version of the schema, kept in the database's `user_version`.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
+/// The database's `application_id`: a file of somebody else is told by it.
+const APPLICATION_ID: u32 = 0x7265_6873;
 
+// A document's snapshot changes seldom and its updates often, so that they stand apart: what a document holds is told by its
+// last update, and by the snapshot where there is none.
 const SCHEMA: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE chats (chat TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE chats (chat TEXT PRIMARY KEY, row TEXT, config TEXT) WITHOUT ROWID;
 CREATE TABLE sessions (chat TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE messages (chat TEXT NOT NULL, message TEXT NOT NULL, row TEXT NOT NULL, PRIMARY KEY (chat, message)) WITHOUT ROWID;
-CREATE TABLE ledger (chat TEXT NOT NULL, n INTEGER PRIMARY KEY, message TEXT NOT NULL, text TEXT NOT NULL);
-CREATE TABLE journal (chat TEXT NOT NULL, era INTEGER NOT NULL, seq INTEGER NOT NULL, event TEXT NOT NULL, PRIMARY KEY (chat, era, seq)) WITHOUT ROWID;
-CREATE TABLE docs (doc TEXT PRIMARY KEY, chat TEXT NOT NULL, folded_seq INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE doc_updates (doc TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (doc, n)) WITHOUT ROWID;
-CREATE TABLE blobs (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE messages (n INTEGER PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, row TEXT NOT NULL, UNIQUE (chat, message));
+CREATE TABLE ledger (n INTEGER PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE queues (chat TEXT PRIMARY KEY, paused INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE queue (chat TEXT NOT NULL, position INTEGER NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (chat, position)) WITHOUT ROWID;
+CREATE TABLE journal (chat TEXT NOT NULL, seq INTEGER NOT NULL, era INTEGER NOT NULL, length INTEGER NOT NULL, crc32 INTEGER NOT NULL, event BLOB NOT NULL, PRIMARY KEY (chat, seq)) WITHOUT ROWID;
+CREATE TABLE docs (doc TEXT PRIMARY KEY, chat TEXT NOT NULL, folded_seq INTEGER NOT NULL, snapshot BLOB NOT NULL);
+CREATE TABLE doc_updates (doc TEXT NOT NULL, n INTEGER NOT NULL, folded_seq INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (doc, n)) WITHOUT ROWID;
+CREATE TABLE blobs (key TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 ";
 
 /// An open database.
@@ -41,27 +57,37 @@ impl Store {
         Store::with(Connection::open(path).map_err(|error| kind(&error))?)
     }
 
-    /// The database behind a connection that somebody else has opened, on a disk of their own for example.
+    /// The database behind a connection that somebody else has opened, on a disk of their own for example. Nothing is written
+    /// to a file before it is known to be empty or this engine's own, of this version.
     ///
     /// # Errors
-    /// When the disk refuses, or it is no database of this engine.
+    /// When the disk refuses, or it is no database of this engine, or one of another version.
     pub fn with(connection: Connection) -> Result<Self, StoreError> {
-        let prepare = || -> rusqlite::Result<()> {
+        let prepare = || -> rusqlite::Result<Result<(), StoreError>> {
             // Exclusive locking comes before WAL: then no shared memory file is needed.
             connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+            connection.busy_timeout(std::time::Duration::ZERO)?;
+            let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+            let (version, application) = (number("user_version")?, number("application_id")?);
+            let is_empty: bool = connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+            if !is_empty && application != APPLICATION_ID {
+                return Ok(Err(StoreError::Corrupt));
+            }
+            if !is_empty && version != SCHEMA_VERSION {
+                return Ok(Err(StoreError::Version { found: version }));
+            }
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "temp_store", "MEMORY")?;
             connection.pragma_update(None, "foreign_keys", true)?;
-            connection.busy_timeout(std::time::Duration::ZERO)?;
-            let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            if version == 0 {
+            if is_empty {
                 // One transaction: a crash in the middle must not leave half a schema that the next start stumbles over.
-                connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"))?;
+                let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};");
+                connection.execute_batch(&format!("BEGIN; {SCHEMA} {marks} COMMIT;"))?;
             }
-            Ok(())
+            Ok(Ok(()))
         };
-        prepare().map_err(|error| kind(&error))?;
+        prepare().map_err(|error| kind(&error))??;
         Ok(Store { connection })
     }
 
@@ -75,54 +101,84 @@ impl Store {
 
     fn write(&mut self, txn: &Txn) -> rusqlite::Result<()> {
         let sql = self.connection.transaction()?;
-        for row in &txn.journal {
-            sql.prepare_cached("INSERT INTO journal (chat, era, seq, event) VALUES (?, ?, ?, ?)")?.execute(params![
-                row.chat_id,
-                int(row.era),
-                int(row.seq),
-                json(&row.event)?
-            ])?;
+        let run = |text: &str, values: &[&dyn rusqlite::ToSql]| sql.prepare_cached(text)?.execute(values).map(drop);
+        for (key, value) in &txn.meta {
+            run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", &[key, value])?;
+        }
+        for (chat, seq) in &txn.cuts {
+            run("DELETE FROM journal WHERE chat = ? AND seq = ?", &[chat, seq])?;
+        }
+        for row in &txn.repairs {
+            run("DELETE FROM journal WHERE chat = ? AND seq = ?", &[&row.chat_id, &int(row.seq)])?;
+        }
+        for row in txn.repairs.iter().chain(&txn.journal) {
+            let event = serde_json::to_vec(&row.event).map_err(unwritable)?;
+            let (length, crc) = (int(event.len() as u64), journal::crc(row.seq, &event));
+            run(
+                "INSERT INTO journal (chat, seq, era, length, crc32, event) VALUES (?, ?, ?, ?, ?, ?)",
+                &[&row.chat_id, &int(row.seq), &int(row.era), &length, &crc, &event],
+            )?;
         }
         for row in &txn.sessions {
-            sql.prepare_cached("INSERT OR REPLACE INTO sessions (chat, row) VALUES (?, ?)")?
-                .execute(params![row.chat_id, json(row)?])?;
+            run("INSERT OR REPLACE INTO sessions (chat, row) VALUES (?, ?)", &[&row.chat_id, &json(row)?])?;
         }
         for row in &txn.chats {
-            sql.prepare_cached("INSERT OR REPLACE INTO chats (chat, row) VALUES (?, ?)")?
-                .execute(params![row.chat_id, json(row)?])?;
+            let text = "INSERT INTO chats (chat, row) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET row = excluded.row";
+            run(text, &[&row.chat_id, &json(row)?])?;
+        }
+        for spec in &txn.configs {
+            let text = "INSERT INTO chats (chat, config) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET config = excluded.config";
+            run(text, &[&spec.chat, &json(spec)?])?;
         }
         for row in &txn.messages {
-            sql.prepare_cached("INSERT OR REPLACE INTO messages (chat, message, row) VALUES (?, ?, ?)")?.execute(params![
-                row.chat_id,
-                row.message_id,
-                json(row)?
-            ])?;
+            // The place of a message is that of its first row.
+            let text = "INSERT INTO messages (chat, message, row) VALUES (?, ?, ?) \
+                        ON CONFLICT (chat, message) DO UPDATE SET row = excluded.row";
+            run(text, &[&row.chat_id, &row.message_id, &json(row)?])?;
         }
         for (chat, message, text) in &txn.ledger {
             match text {
-                Some(text) => sql
-                    .prepare_cached("INSERT INTO ledger (chat, message, text) VALUES (?, ?, ?)")?
-                    .execute(params![chat, message, text])?,
-                None => {
-                    sql.prepare_cached("DELETE FROM ledger WHERE chat = ? AND message = ?")?.execute(params![chat, message])?
-                }
-            };
+                Some(text) => run("INSERT INTO ledger (chat, message, text) VALUES (?, ?, ?)", &[chat, message, text])?,
+                None => run("DELETE FROM ledger WHERE chat = ? AND message = ?", &[chat, message])?,
+            }
+        }
+        for queue in &txn.queues {
+            let chat = &queue.chat_id;
+            run("INSERT OR REPLACE INTO queues (chat, paused) VALUES (?, ?)", &[chat, &queue.paused])?;
+            run("DELETE FROM queue WHERE chat = ?", &[chat])?;
+            for (position, message) in (0_i64..).zip(&queue.messages) {
+                let text = "INSERT INTO queue (chat, position, message, text) VALUES (?, ?, ?, ?)";
+                run(text, &[chat, &position, &message.id, &message.text])?;
+            }
         }
         for doc in &txn.docs {
-            sql.prepare_cached("INSERT OR REPLACE INTO docs (doc, chat, folded_seq) VALUES (?, ?, ?)")?.execute(params![
-                doc.doc_id,
-                doc.chat_id,
-                int(doc.folded_seq)
-            ])?;
-            sql.prepare_cached(
-                "INSERT INTO doc_updates (doc, n, bytes) SELECT ?1, coalesce(max(n), 0) + 1, ?2 FROM doc_updates WHERE doc = ?1",
-            )?
-            .execute(params![doc.doc_id, doc.bytes])?;
-        }
-        for (key, bytes) in &txn.blobs {
-            sql.prepare_cached("INSERT OR REPLACE INTO blobs (key, bytes) VALUES (?, ?)")?.execute(params![key, bytes])?;
+            write_doc(doc, run)?;
         }
         sql.commit()
+    }
+}
+
+fn write_doc(doc: &DocWrite, run: impl Fn(&str, &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    let seq = int(doc.folded_seq);
+    if doc.kind == DocKind::Update {
+        run("INSERT OR IGNORE INTO docs (doc, chat, folded_seq, snapshot) VALUES (?, ?, 0, x'')", &[&doc.doc_id, &doc.chat_id])?;
+        return run(
+            "INSERT INTO doc_updates (doc, n, folded_seq, bytes) \
+             SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3 FROM doc_updates WHERE doc = ?1",
+            &[&doc.doc_id, &seq, &doc.bytes],
+        );
+    }
+    let (snapshot, blob): (&[u8], &[u8]) = if doc.kind == DocKind::Blob { (&[], &doc.bytes) } else { (&doc.bytes, &[]) };
+    run(
+        "INSERT OR REPLACE INTO docs (doc, chat, folded_seq, snapshot) VALUES (?, ?, ?, ?)",
+        &[&doc.doc_id, &doc.chat_id, &seq, &snapshot],
+    )?;
+    run("DELETE FROM doc_updates WHERE doc = ?", &[&doc.doc_id])?;
+    let key = blob_key(&doc.chat_id, &doc.doc_id);
+    if blob.is_empty() {
+        run("DELETE FROM blobs WHERE key = ?", &[&key])
+    } else {
+        run("INSERT OR REPLACE INTO blobs (key, bytes) VALUES (?, ?)", &[&key, &blob])
     }
 }
 
@@ -132,7 +188,11 @@ fn int(number: u64) -> i64 {
 }
 
 fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    serde_json::to_string(value).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// BUSY and FULL are told apart: one passes by itself, the other does not.

@@ -3,7 +3,7 @@
 //! A sink opens at the first event that is not a Done and closes at the Done. The pill is the number of sinks, so chip and
 //! count change in the same step. An id without a chip in this chat opens nothing (V4).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
@@ -23,6 +23,8 @@ pub const ID_CHARS: usize = 128;
 pub struct Sinks {
     live: IndexMap<String, ChatDoc>,
     settled: BTreeSet<String>,
+    /// Documents by id that are loaded and that no sink has open (recovery at start).
+    pub(crate) ready: BTreeMap<String, ChatDoc>,
 }
 
 impl Sinks {
@@ -32,11 +34,9 @@ impl Sinks {
     }
 
     /// Stores and publishes what waits in the child documents.
-    pub fn flush(&mut self, hub: &mut Hub, chat: &str, seq: u64) {
+    pub fn flush(&mut self, hub: &mut Hub, seq: u64) {
         for doc in self.live.values_mut() {
-            if let Some(bytes) = doc.take_update() {
-                hub.doc_update(doc.doc_id(), chat, bytes, seq);
-            }
+            hub.doc_update(doc, seq, false);
         }
     }
 }
@@ -57,35 +57,44 @@ impl Chat {
     /// One event of a child.
     pub(crate) fn subagent_event(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, event: AgentEvent) {
         self.journal_child(hub, chip, &event);
-        let Some(shown) = self.doc_mut().chip(chip) else { return };
+        // A child that ended: what the wake after it says is not lost.
+        run.bypass |= self.route_child(hub, &mut run.sinks, chip, &event, false);
+    }
+
+    /// What an event does to chip, document and pill. With `held` the document holds it already. Gives whether the child ended.
+    pub(crate) fn route_child(&mut self, hub: &mut Hub, sinks: &mut Sinks, chip: &str, event: &AgentEvent, held: bool) -> bool {
+        let Some(shown) = self.doc_mut().chip(chip) else { return false };
         let steers = matches!(event, AgentEvent::UserMessage { .. } | AgentEvent::Steered { .. });
-        let live = run.sinks.live.contains_key(chip);
+        let live = sinks.live.contains_key(chip);
         // A child that an earlier run settled is settled for this one too: its chip says so, and late traffic must not count it.
         let over = matches!(shown.status, Some(SubagentStatus::Done | SubagentStatus::Failed));
-        if !live && (over || run.sinks.settled.contains(chip)) {
+        if !live && (over || sinks.settled.contains(chip)) {
             if !steers {
                 // A straggler: a killed agent's last frames come after its status.
-                return;
+                return false;
             }
-            run.sinks.settled.remove(chip);
+            sinks.settled.remove(chip);
         }
-        if let AgentEvent::Done { status, error, .. } = &event {
-            self.child_done(hub, run, chip, *status, error.as_deref());
-            return;
+        if let AgentEvent::Done { status, error, .. } = event {
+            self.child_done(hub, sinks, chip, *status, error.as_deref());
+            return true;
         }
-        if !live && !self.open_sink(hub, run, chip, steers) {
-            return;
+        if !live && !self.open_sink(hub, sinks, chip, steers) {
+            return false;
         }
         let now = hub.now.wall;
-        let Some(doc) = run.sinks.live.get_mut(chip) else { return };
-        match &event {
+        let Some(doc) = sinks.live.get_mut(chip) else { return false };
+        match event {
             AgentEvent::UserMessage { text } => {
-                doc.finish_segment(false, None, None);
-                let (entry, next) = (hub.ids.uuid(), hub.ids.uuid());
-                doc.push_user(&entry, text, now, &hub.config.device_id);
-                doc.begin_segment(&next, now, &hub.config.device_id);
+                if !held {
+                    doc.finish_segment(false, None, None);
+                    let (entry, next) = (hub.ids.uuid(), hub.ids.uuid());
+                    doc.push_user(&entry, text, now, &hub.config.device_id);
+                    doc.begin_segment(&next, now, &hub.config.device_id);
+                }
                 self.doc_mut().set_chip(chip, None, Some(SubagentStatus::Running), true);
             }
+            _ if held => {}
             other => {
                 if !doc.has_segment() {
                     let next = hub.ids.uuid();
@@ -95,66 +104,68 @@ impl Chat {
             }
         }
         self.arm_flush_for_child(hub);
+        false
     }
 
     /// Opens the child's document; one that was finished before is continued. Where it cannot be opened the chip stays as it is,
     /// has no document and is not counted.
-    fn open_sink(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, steers: bool) -> bool {
+    pub(crate) fn open_sink(&mut self, hub: &mut Hub, sinks: &mut Sinks, chip: &str, steers: bool) -> bool {
         let id = subdoc_id(self.chat_id(), chip);
         let peer = hub.ids.bits();
-        let doc = match self.finished_children.get(chip) {
-            None => ChatDoc::new(&id, self.chat_id(), peer),
-            Some(snapshot) => match ChatDoc::load(&id, self.chat_id(), peer, snapshot, &[]) {
-                Ok(doc) => doc,
-                Err(error) => {
-                    let text = format!("the document of subagent {chip} cannot be opened: {error}");
-                    self.journal(hub, AgentEvent::Note { kind: "subagent-document".to_owned(), text });
-                    return false;
-                }
-            },
+        let loaded = match (sinks.ready.remove(&id), self.children.get(&id)) {
+            (Some(doc), _) => Ok(doc),
+            (None, Some(snapshot)) => ChatDoc::load(&id, self.chat_id(), peer, snapshot, &[]),
+            (None, None) => Ok(ChatDoc::new(&id, self.chat_id(), peer)),
         };
+        let mut doc = match loaded {
+            Ok(doc) => doc,
+            Err(error) => {
+                let text = format!("the document of subagent {chip} cannot be opened: {error}");
+                self.journal(hub, AgentEvent::Note { kind: "subagent-document".to_owned(), text });
+                return false;
+            }
+        };
+        if let Some(streams) = doc.streaming_entry().map(str::to_owned) {
+            doc.begin_segment(&streams, hub.now.wall, &hub.config.device_id);
+        }
         self.doc_mut().set_chip(chip, Some(&id), Some(SubagentStatus::Running), steers);
-        run.sinks.live.insert(chip.to_owned(), doc);
-        self.pill(hub, run);
+        sinks.live.insert(chip.to_owned(), doc);
+        self.pill(hub, sinks);
         true
     }
 
-    fn child_done(&mut self, hub: &mut Hub, run: &mut Run, chip: &str, status: DoneStatus, error: Option<&str>) {
+    fn child_done(&mut self, hub: &mut Hub, sinks: &mut Sinks, chip: &str, status: DoneStatus, error: Option<&str>) {
         let shown = if status == DoneStatus::Errored { SubagentStatus::Failed } else { SubagentStatus::Done };
-        run.sinks.settled.insert(chip.to_owned());
-        run.bypass = true;
+        sinks.settled.insert(chip.to_owned());
         self.doc_mut().set_chip(chip, None, Some(shown), false);
-        if let Some(doc) = run.sinks.live.shift_remove(chip) {
-            self.close_sink(hub, chip, doc, status == DoneStatus::Interrupted, error);
-            self.pill(hub, run);
+        if let Some(mut doc) = sinks.live.shift_remove(chip) {
+            doc.finish_segment(status == DoneStatus::Interrupted, error, None);
+            self.keep_child(hub, doc);
+            self.pill(hub, sinks);
         }
         self.arm_flush_for_child(hub);
     }
 
-    fn close_sink(&mut self, hub: &mut Hub, chip: &str, mut doc: ChatDoc, aborted: bool, error: Option<&str>) {
+    /// Stores the document of a child that has ended.
+    pub(crate) fn keep_child(&mut self, hub: &mut Hub, mut doc: ChatDoc) {
         // Document bytes are seen only when they are durable with the journal rows that they reflect.
         hub.require_commit();
-        doc.finish_segment(aborted, error, None);
-        let seq = self.journal_seq();
-        if let Some(bytes) = doc.take_update() {
-            hub.doc_update(doc.doc_id(), self.chat_id(), bytes, seq);
-        }
-        let snapshot = doc.snapshot();
-        hub.blob(format!("blob/{}/{}", self.chat_id(), doc.doc_id()), snapshot.clone());
-        self.finished_children.insert(chip.to_owned(), snapshot);
+        let whole = hub.doc_finished(&mut doc, self.journal_seq());
+        self.children.insert(doc.doc_id().to_owned(), whole);
     }
 
     /// Run exit: every remaining child failed, its entry aborted.
-    pub(crate) fn fail_sinks(&mut self, hub: &mut Hub, run: &mut Run) {
-        for (chip, doc) in std::mem::take(&mut run.sinks.live) {
-            run.sinks.settled.insert(chip.clone());
+    pub(crate) fn fail_sinks(&mut self, hub: &mut Hub, sinks: &mut Sinks) {
+        for (chip, mut doc) in std::mem::take(&mut sinks.live) {
+            sinks.settled.insert(chip.clone());
             self.doc_mut().set_chip(&chip, None, Some(SubagentStatus::Failed), false);
-            self.close_sink(hub, &chip, doc, true, None);
+            doc.finish_segment(true, None, None);
+            self.keep_child(hub, doc);
         }
     }
 
-    fn pill(&mut self, hub: &mut Hub, run: &Run) {
-        self.set_running_subagents(hub, run.sinks.running());
+    fn pill(&mut self, hub: &mut Hub, sinks: &Sinks) {
+        self.set_running_subagents(hub, sinks.running());
     }
 }
 
@@ -193,7 +204,7 @@ mod tests {
         hub.finish();
         hub.stored(Ok(()));
         if damaged {
-            chat.finished_children.insert("t1".to_owned(), b"torn".to_vec());
+            chat.children.insert(subdoc_id("c", "t1"), b"torn".to_vec());
         }
         chat.drive(&mut hub, ProcId(1), |_, cx| cx.tagged("t1", user("second")));
         let pills = hub.finish().into_iter().filter_map(|effect| match effect {

@@ -14,6 +14,7 @@ mod gate;
 mod messages;
 mod questions;
 mod random;
+mod restart;
 mod rows;
 mod store;
 mod ties;

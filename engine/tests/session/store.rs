@@ -53,8 +53,7 @@ fn written(effects: &[Effect]) -> Vec<String> {
     }
     let mut rows: Vec<String> = all.journal.iter().map(|row| format!("{} {}", row.seq, serde_json::json!(row.event))).collect();
     rows.extend(all.ledger.iter().map(|row| format!("ledger {row:?}")));
-    rows.extend(all.docs.iter().map(|doc| format!("{} {} bytes", doc.doc_id, doc.bytes.len())));
-    rows.extend(all.blobs.iter().map(|(key, _)| key.clone()));
+    rows.extend(all.docs.iter().map(|doc| format!("{} {:?} {} bytes", doc.doc_id, doc.kind, doc.bytes.len())));
     rows.sort();
     rows.dedup();
     rows
@@ -73,9 +72,8 @@ fn a_provider_hears_a_message_that_was_never_stored() {
             p1 spawned
             p1 <- m1
         200 say taken m1
-            m1 delivered
-          @320 c flush
             commit
+            m1 delivered
         500 store full
         510 send m2 two
             commit

@@ -4,6 +4,8 @@ mod parse;
 mod say;
 mod show;
 mod viewer;
+
+pub use viewer::entry;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +18,7 @@ use engine::{
         input::{ChatSpec, Harness, Input, Now, Pipe, ProcId, StoreError},
     },
     drivers::Capabilities,
-    store::Store,
+    store::{Store, Stored},
 };
 use parse::{Line, Verb};
 use viewer::Viewer;
@@ -56,6 +58,9 @@ pub struct Rig {
     transcript: String,
     /// Every effect performed, in order.
     pub performed: Vec<Effect>,
+    /// After how many effects the engine is killed.
+    killed_after: Option<u64>,
+    lives: u64,
 }
 
 impl Rig {
@@ -74,6 +79,8 @@ impl Rig {
             shows: Vec::new(),
             transcript: String::new(),
             performed: Vec::new(),
+            killed_after: None,
+            lives: 1,
         }
     }
 
@@ -84,6 +91,44 @@ impl Rig {
             rig.line(line, text);
         }
         rig
+    }
+
+    /// Plays a script until so many effects were performed: there the engine is killed.
+    pub fn play_until(script: &str, effects: u64) -> Rig {
+        let mut rig = Rig::new(None);
+        rig.killed_after = Some(effects);
+        rig.go_on(script);
+        rig
+    }
+
+    /// Plays on.
+    pub fn go_on(&mut self, script: &str) {
+        for (line, text) in parse::lines(script) {
+            if !self.is_dead() {
+                self.line(line, text);
+            }
+        }
+    }
+
+    fn is_dead(&self) -> bool {
+        self.killed_after.is_some_and(|after| self.performed.len() as u64 >= after)
+    }
+
+    /// What the database holds.
+    pub fn stored(&mut self) -> Stored {
+        self.store.load().expect("the store is read")
+    }
+
+    /// Starts the engine again, for a viewer that has nothing; it may be killed again after so many effects.
+    pub fn restart(&mut self, killed_after: Option<u64>) {
+        self.killed_after = killed_after.map(|after| self.performed.len() as u64 + after);
+        self.lives += 1;
+        self.core = Core::new(EngineConfig::default(), 7 * self.lives);
+        self.viewer = Viewer::default();
+        self.watch.reconnected();
+        self.procs.clear();
+        let stored = self.stored();
+        self.deliver(Input::Boot(Box::new(stored)));
     }
 
     /// Whether no timer stands and no lease is held.
@@ -118,6 +163,7 @@ impl Rig {
                     self.deliver(input);
                 }
             }
+            Verb::Restart => self.restart(None),
             Verb::AllExit => {
                 for proc in self.core.leases().collect::<Vec<_>>() {
                     for input in parse::Ends::Exit(0).inputs(proc) {
@@ -172,6 +218,9 @@ impl Rig {
             let effects = self.core.step(now, input);
             self.watch.list(&effects);
             for effect in effects {
+                if self.is_dead() {
+                    return;
+                }
                 if let Effect::Store(txn) = &effect {
                     let outcome = self.commit(txn);
                     self.watch.stored(txn, outcome);

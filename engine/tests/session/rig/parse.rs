@@ -28,6 +28,8 @@ pub enum Verb {
     Ends(Ends),
     /// Every process that lives leaves.
     AllExit,
+    /// The engine is killed and started again on its database.
+    Restart,
     /// Something to look at: `doc`, `tab CHIP`, `journal`, `timers`, `leases`.
     Look(Vec<String>),
 }
@@ -133,6 +135,7 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
         }
         "wait" => Verb::Wait,
         "send" => Verb::Input(Input::Message(message())),
+        "queue" => Verb::Input(Input::Queue(message())),
         "send-now" => control(Control::SendNow { message: message() }),
         "stop" => control(Control::Stop { chat }),
         "stop-turn" => control(Control::StopTurn { chat }),
@@ -145,6 +148,7 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
         "eof" => Verb::Ends(Ends::Eof),
         "reaped" => Verb::Ends(Ends::Reaped(0)),
         "all-exit" => Verb::AllExit,
+        "restart" => Verb::Restart,
         "not-started" => Verb::Ends(Ends::NotStarted),
         "doc" | "tab" | "journal" | "timers" | "leases" => {
             let mut what = vec![verb.to_owned()];

@@ -4,6 +4,7 @@ use engine::{
     core::{
         Core,
         effect::{Effect, Signal},
+        input::ProcId,
     },
     drivers::mock::Heard,
     event::AgentEvent,
@@ -20,20 +21,25 @@ pub fn effect(effect: &Effect, shows: &[String]) -> Option<String> {
         Effect::Spawn(spawn) => {
             let resume = spawn.args.iter().find_map(|arg| arg.strip_prefix("--resume="));
             match resume {
-                Some(session) => format!("p{} spawned resuming {session}", spawn.proc.0),
-                None => format!("p{} spawned", spawn.proc.0),
+                Some(session) => format!("p{} spawned resuming {session}", number(spawn.proc)),
+                None => format!("p{} spawned", number(spawn.proc)),
             }
         }
-        Effect::Write { proc, bytes } => format!("p{} <- {}", proc.0, written(bytes)),
-        Effect::CloseStdin { proc } => format!("p{} <- end", proc.0),
+        Effect::Write { proc, bytes } => format!("p{} <- {}", number(*proc), written(bytes)),
+        Effect::CloseStdin { proc } => format!("p{} <- end", number(*proc)),
         Effect::Signal { proc, signal } => {
-            format!("p{} {}", proc.0, if *signal == Signal::Term { "SIGTERM" } else { "SIGKILL" })
+            format!("p{} {}", number(*proc), if *signal == Signal::Term { "SIGTERM" } else { "SIGKILL" })
         }
         Effect::Store(_) if shown("commit") => "commit".to_owned(),
         Effect::Publish(Change::Doc(update)) if shown("doc") => format!("document {}", update.doc_id),
         Effect::Publish(Change::Row(row)) => return self::row(row, &shown),
         Effect::Store(_) | Effect::Publish(Change::Doc(_)) => return None,
     })
+}
+
+/// A process by its number within a life of the engine.
+fn number(proc: ProcId) -> u64 {
+    proc.0 & u64::from(u32::MAX)
 }
 
 fn row(row: &Row, shown: &dyn Fn(&str) -> bool) -> Option<String> {
@@ -133,7 +139,7 @@ pub fn look(what: &[String], chat: &str, core: &Core, seen: &Viewer) -> Vec<Stri
             rows.map(|row| format!("+{} {}", row.seq, event(&row.event))).collect()
         }
         ["timers"] => core.timers().map(|(at, key)| format!("{} at {at}", key.name)).collect(),
-        ["leases"] => core.leases().map(|proc| format!("p{} leased", proc.0)).collect(),
+        ["leases"] => core.leases().map(|proc| format!("p{} leased", number(proc))).collect(),
         ref other => panic!("nothing to look at called {other:?}"),
     }
 }

@@ -12,6 +12,8 @@ use engine::{
     feed::{Change, Row, Status},
 };
 
+use loro::LoroDoc;
+
 use super::viewer::Viewer;
 
 /// Pill and rows may differ this long while a document change waits for its flush, ms.
@@ -20,7 +22,7 @@ const FLUSH_MS: u64 = 120;
 #[derive(Default)]
 pub struct Watch {
     durable_events: BTreeSet<(String, u64)>,
-    durable_docs: BTreeMap<String, BTreeSet<Vec<u8>>>,
+    durable_docs: BTreeMap<String, LoroDoc>,
     owes: bool,
     /// Since when pill and rows of a chat differ, ms.
     differ_since: BTreeMap<String, u64>,
@@ -40,9 +42,16 @@ impl Watch {
             self.durable_events.extend(txn.journal.iter().map(|row| (row.chat_id.clone(), row.seq)));
             for doc in &txn.docs {
                 assert!(doc.folded_seq == 0 || self.durable_events.contains(&(doc.chat_id.clone(), doc.folded_seq)));
-                self.durable_docs.entry(doc.doc_id.clone()).or_default().insert(doc.bytes.clone());
+                let durable = self.durable_docs.entry(doc.doc_id.clone()).or_default();
+                durable.import(&doc.bytes).expect("stored bytes of the engine");
             }
         }
+    }
+
+    /// A viewer begins anew.
+    pub fn reconnected(&mut self) {
+        self.owes = false;
+        self.differ_since.clear();
     }
 
     /// Whether a store effect failed and was not made good yet.
@@ -54,7 +63,11 @@ impl Watch {
     pub fn published(&self, change: &Change, seen: &Viewer) {
         match change {
             Change::Doc(update) => {
-                let durable = self.durable_docs.get(&update.doc_id).is_some_and(|bytes| bytes.contains(&update.bytes));
+                // Bytes that are durable already bring nothing new to what is stored, in whatever form it is stored.
+                let durable = self.durable_docs.get(&update.doc_id).is_some_and(|doc| {
+                    let before = doc.oplog_vv();
+                    doc.import(&update.bytes).is_ok() && doc.oplog_vv() == before
+                });
                 assert!(durable, "document bytes of {} were published before their commit", update.doc_id);
             }
             Change::Row(Row::Journal(row)) => {
@@ -69,8 +82,9 @@ impl Watch {
                 assert!(durable || !needs, "{:?} was published before its commit", row.event);
             }
             Change::Row(Row::Chat(row)) => {
-                let before = seen.chats.get(&row.chat_id).and_then(|known| known.last_message_at);
-                if row.last_message_at != before {
+                // A viewer that knows nothing of the chat is served it as it is.
+                let known = seen.chats.get(&row.chat_id);
+                if known.is_some_and(|known| known.last_message_at != row.last_message_at) {
                     let status = seen.sessions.get(&row.chat_id).map(|row| row.status);
                     let busy = matches!(status, Some(Status::Working | Status::AwaitingInput));
                     assert!(busy, "last_message_at was bumped on a row that says {status:?}");

@@ -85,7 +85,8 @@ impl EngineHost {
     /// Opens the store and boots a core on it. An error: the store refused.
     fn boot(&mut self) -> Result<(), &'static str> {
         let connection = self.disk.open(DATABASE).map_err(|_| "IOERR")?;
-        let store = Store::with(connection).map_err(platform::word)?;
+        let mut store = Store::with(connection).map_err(platform::word)?;
+        let stored = store.load().map_err(platform::word)?;
         let platform = SimPlatform {
             clock: Rc::clone(&self.clock),
             store,
@@ -95,7 +96,8 @@ impl EngineHost {
         };
         // Each life draws ids of its own: those of the one before are on the disk.
         let seed = self.seed ^ (self.life - 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let shell = Shell::counting_from(self.reached.effects, Core::new(self.config.clone(), seed), platform);
+        let mut shell = Shell::counting_from(self.reached.effects, Core::new(self.config.clone(), seed), platform);
+        shell.deliver(Input::Boot(Box::new(stored)));
         self.shell = Some(shell);
         Ok(())
     }

@@ -87,7 +87,7 @@ impl Platform for SimPlatform {
             txn.messages.len(),
             txn.ledger.len(),
             txn.docs.len(),
-            txn.blobs.len()
+            txn.blobs()
         );
         let ended = outcome.map_or_else(word, |()| "ok");
         self.wants.push(FromHost::Disk { words: format!("commit {words}"), outcome: ended, calls: calls(&self.disk.take_log()) });
@@ -114,6 +114,7 @@ pub(super) fn word(error: StoreError) -> &'static str {
         StoreError::Full => "FULL",
         StoreError::Io => "IOERR",
         StoreError::Corrupt => "CORRUPT",
+        StoreError::Version { .. } => "VERSION",
     }
 }
 
