@@ -5,6 +5,7 @@ pub mod ids;
 pub mod pace;
 pub mod profile;
 mod protocol;
+pub mod rules;
 mod scene;
 pub mod script;
 pub mod sessions;
@@ -20,6 +21,9 @@ use crate::understudy::{Input, Launch, Output, Stage, Understudy};
 use profile::Profile;
 use protocol::Core;
 use script::Script;
+
+/// Exit code of a launch that the real CLI takes and this understudy cannot play.
+const UNPLAYED: i32 = 2;
 
 /// A Claude Code process of one version.
 pub struct Claude {
@@ -55,6 +59,15 @@ impl Claude {
         if args.version {
             let line = format!("{} (Claude Code)", profile.version);
             return vec![Output::Say { line, stem: "text".into() }, Output::Close(Stream::Stdout), exit(0)];
+        }
+        if args.help {
+            return vec![Output::Say { line: args::help(), stem: "text".into() }, Output::Close(Stream::Stdout), exit(0)];
+        }
+        if !args.streams {
+            let words =
+                "only `--input-format stream-json --output-format stream-json` was recorded: this launch cannot be played";
+            let stderr = Output::Stderr(format!("rehearsal: {words}\n"));
+            return vec![stderr, Output::OffScript(words.into()), Output::Close(Stream::Stdout), exit(UNPLAYED)];
         }
         let mut core = Core::new(args, launch, profile, script);
         core.start(stage);

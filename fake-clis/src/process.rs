@@ -44,7 +44,18 @@ pub fn launch() -> Launch {
             .collect(),
         cwd: env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default(),
         pid: std::process::id(),
+        root: root(),
     }
+}
+
+#[cfg(unix)]
+fn root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+fn root() -> bool {
+    false
 }
 
 /// The whole life of a fake CLI: makes its understudy from the launch and runs it to its end.

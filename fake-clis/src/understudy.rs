@@ -15,6 +15,8 @@ pub struct Launch {
     pub cwd: String,
     /// Process id that the understudy claims to have.
     pub pid: u32,
+    /// The process runs as root, as in the recordings: some permissions are refused to root.
+    pub root: bool,
 }
 
 /// One happening in the life of the process.

@@ -49,6 +49,7 @@ fn launch(header: &captures::format::Header) -> Launch {
         env: header.env.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         cwd: "/home/dev/project".into(),
         pid: 1,
+        root: true,
     }
 }
 

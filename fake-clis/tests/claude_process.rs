@@ -25,7 +25,6 @@ impl Process {
             .env_clear()
             .env("HOME", dir)
             .env("CLAUDE_CONFIG_DIR", dir.join("config"))
-            .env("CLAUDE_CODE_FORWARD_SUBAGENT_TEXT", "1")
             .env("IS_SANDBOX", "1")
             .env("REHEARSAL_SCENE", scene)
             .env("REHEARSAL_BREACHES", dir.join("breaches.ndjson"))
@@ -167,4 +166,57 @@ fn an_interrupt_signal_is_an_error() {
     let frames = process.until(|frame| frame["state"] == "cancelled");
     assert!(frames.iter().any(|frame| frame["terminal_reason"] == "aborted_tools"));
     assert_eq!(process.end().1, Some(0));
+}
+
+#[test]
+fn an_allowed_tool_is_asked_about() {
+    let dir = folder();
+    let mut process =
+        Process::start(dir.path(), "permission-deny", &["--permission-mode", "default", "--allowedTools=Bash(touch:*)"]);
+    process.say("Touch. MOCK:perm");
+    let (frames, _) = process.end();
+    assert!(!frames.iter().any(|frame| frame["type"] == "control_request"), "{frames:?}");
+    let given = frames.iter().find_map(|frame| frame["message"]["content"][0].get("tool_use_id").and(Some(frame)));
+    assert_eq!(given.expect("a tool result")["message"]["content"][0]["content"], "(Bash completed with no output)");
+}
+
+#[test]
+fn a_host_that_asks_for_a_child_s_text_at_initialize_gets_none() {
+    for (asked, texts) in [(false, 0), (true, 2)] {
+        let dir = folder();
+        let mut process = Process::start(dir.path(), "foreground-agent", &[]);
+        let request = json!({"subtype": "initialize", "forwardSubagentText": asked});
+        process.line(&json!({"type": "control_request", "request_id": "r", "request": request}).to_string());
+        process.say("Use an agent. MOCK:fg");
+        let (frames, _) = process.end();
+        let child = frames.iter().filter(|frame| frame["type"] == "assistant" && frame["parent_tool_use_id"].is_string());
+        let said = child.filter(|frame| frame["message"]["content"][0]["type"] == "text").count();
+        assert_eq!(said, texts, "asked: {asked}");
+    }
+}
+
+/// What a launch without input prints and how it ends: stdout, stderr, exit code.
+fn printed(words: &[&str], expected: (&str, &str, i32)) {
+    let dir = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claude"));
+    command.args(words).env("REHEARSAL_BREACHES", dir.path().join("breaches")).stdin(Stdio::null());
+    let output = command.output().expect("the fake starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = (text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1));
+    assert!(said.0.starts_with(expected.0) && said.1.starts_with(expected.1) && said.2 == expected.2, "{words:?}: {said:?}");
+    assert_eq!((said.0.is_empty(), said.1.is_empty()), (expected.0.is_empty(), expected.1.is_empty()), "{words:?}: {said:?}");
+}
+
+#[test]
+fn a_launch_that_only_prints_waits_for_input() {
+    printed(&["--version"], ("2.1.332 (Claude Code)\n", "", 0));
+    printed(&["-v"], ("2.1.332 (Claude Code)\n", "", 0));
+    printed(&["--help"], ("Usage: claude ", "", 0));
+}
+
+#[test]
+fn a_launch_that_cannot_be_played_is_played_as_another() {
+    printed(&["-p", "Hello."], ("", "rehearsal: only `--input-format stream-json", 2));
+    printed(&["-p", "Hello.", "--output-format", "json"], ("", "rehearsal: only `--input-format stream-json", 2));
+    printed(&["--no-such-switch"], ("", "error: unknown option '--no-such-switch'\n", 1));
 }

@@ -33,6 +33,7 @@ fn play(version: &str, scene: &str, change: impl Fn(&mut Script), env: &[(&str, 
         env: capture.header.env.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         cwd: "/home/dev/project".into(),
         pid: 1,
+        root: true,
     };
     launch.env.extend(env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
     let mut files = MemoryFiles::default();

@@ -1,14 +1,22 @@
 //! The command line and the environment switches, and what the real CLI refuses at launch.
 
+mod switches;
+
 use std::collections::BTreeMap;
 
+use super::rules;
 use crate::understudy::Launch;
+use switches::{FLAGS, UNPLAYED, VALUED};
 
 /// What the switches of a launch ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Args {
     /// `--version`: print it and leave.
     pub version: bool,
+    /// `--help`: print it and leave.
+    pub help: bool,
+    /// Input and output are both `stream-json`, the only formats that were recorded.
+    pub streams: bool,
     /// `--include-partial-messages`: stream events and `status/requesting` are said.
     pub partial: bool,
     /// `--replay-user-messages`: user messages and control responses are said again.
@@ -25,10 +33,13 @@ pub struct Args {
     pub fork_session: bool,
     /// `--session-id`.
     pub session_id: Option<String>,
-    /// `--disallowedTools`, split at commas and spaces.
+    /// `--allowedTools`: the rules of calls that run without a question.
+    pub allowed: Vec<String>,
+    /// `--disallowedTools`: the rules of calls that never run.
     pub disallowed: Vec<String>,
-    /// `--append-system-prompt`, `--system-prompt` and the like are read and have no effect on the wire.
-    pub ignored: Vec<String>,
+    /// Switches of the real CLI that change what it says in a way that was never recorded. All others that are not named here,
+    /// `--system-prompt` and the like, are read and have no effect on the wire.
+    pub unplayed: Vec<String>,
     /// Environment switches.
     pub env: Env,
 }
@@ -69,58 +80,6 @@ pub struct Refusal {
     pub code: i32,
 }
 
-/// Switches with a value.
-const VALUED: &[&str] = &[
-    "--input-format",
-    "--output-format",
-    "--permission-prompt-tool",
-    "--permission-mode",
-    "--model",
-    "--thinking-display",
-    "--resume",
-    "--session-id",
-    "--setting-sources",
-    "--settings",
-    "--mcp-config",
-    "--add-dir",
-    "--append-system-prompt",
-    "--system-prompt",
-    "--fallback-model",
-    "--max-turns",
-    "--max-thinking-tokens",
-    "--disallowedTools",
-    "--disallowed-tools",
-    "--allowedTools",
-    "--allowed-tools",
-    "--tools",
-    "--agents",
-    "--plugin-dir",
-    "--betas",
-    "--effort",
-    "--debug-file",
-];
-
-/// Switches without a value.
-const FLAGS: &[&str] = &[
-    "-p",
-    "--print",
-    "--verbose",
-    "--include-partial-messages",
-    "--replay-user-messages",
-    "--fork-session",
-    "--version",
-    "-v",
-    "--dangerously-skip-permissions",
-    "--allow-dangerously-skip-permissions",
-    "--strict-mcp-config",
-    "--include-hook-events",
-    "--debug",
-    "--ide",
-    "--no-session-persistence",
-    "--continue",
-    "-c",
-];
-
 /// Reads a launch.
 ///
 /// # Errors
@@ -136,7 +95,14 @@ pub fn parse(launch: &Launch) -> Result<Args, Refusal> {
             Some((name, value)) if word.starts_with("--") => (name, Some(value.to_owned())),
             _ => (word.as_str(), None),
         };
-        let name = if name == "-r" { "--resume" } else { name };
+        let name = match name {
+            "-r" => "--resume",
+            "-c" => "--continue",
+            name => name,
+        };
+        if UNPLAYED.contains(&name) {
+            args.unplayed.push(name.to_owned());
+        }
         if VALUED.contains(&name) {
             let value = match inline.or_else(|| words.next().cloned()) {
                 Some(value) => value,
@@ -150,8 +116,9 @@ pub fn parse(launch: &Launch) -> Result<Args, Refusal> {
                 "--model" => args.model = Some(value),
                 "--resume" => args.resume = Some(value),
                 "--session-id" => args.session_id = Some(value),
-                "--disallowedTools" | "--disallowed-tools" => args.disallowed.extend(tools(&value)),
-                _ => args.ignored.push(name.to_owned()),
+                "--allowedTools" | "--allowed-tools" => args.allowed.extend(rules::split(&value)),
+                "--disallowedTools" | "--disallowed-tools" => args.disallowed.extend(rules::split(&value)),
+                _ => {}
             }
         } else if FLAGS.contains(&name) {
             match name {
@@ -161,23 +128,31 @@ pub fn parse(launch: &Launch) -> Result<Args, Refusal> {
                 "--replay-user-messages" => args.replay = true,
                 "--fork-session" => args.fork_session = true,
                 "--version" | "-v" => args.version = true,
+                "--help" | "-h" => args.help = true,
                 "--dangerously-skip-permissions" => skip = true,
-                _ => args.ignored.push(name.to_owned()),
+                _ => {}
             }
         } else if word.starts_with('-') {
             return Err(refuse(format!("error: unknown option '{word}'")));
-        } else {
-            args.ignored.push(word.clone());
         }
     }
-    if args.version {
+    if args.version || args.help {
         return Ok(args);
     }
     if skip {
         args.mode = "bypassPermissions".into();
     }
     check(&args, launch, input.as_deref(), output.as_deref(), verbose, print)?;
+    args.streams = input.as_deref() == Some("stream-json") && output.as_deref() == Some("stream-json");
     Ok(args)
+}
+
+/// What `--help` prints: how the CLI is used and the switches that are known here; its own page was not recorded.
+pub fn help() -> String {
+    let valued = VALUED.iter().map(|name| format!("\n  {name} <value>"));
+    let flags = FLAGS.iter().map(|name| format!("\n  {name}"));
+    let switches: String = valued.chain(flags).collect();
+    format!("Usage: claude [options] [command] [prompt]\n\nOptions known to this understudy:{switches}")
 }
 
 /// The refusals that need the whole line.
@@ -203,7 +178,7 @@ fn check(
         return Err(refuse("Error: When using --print, --output-format=stream-json requires --verbose".into()));
     }
     let sandboxed = launch.env.get("IS_SANDBOX").is_some_and(|value| value == "1");
-    if args.mode == "bypassPermissions" && !sandboxed {
+    if args.mode == "bypassPermissions" && launch.root && !sandboxed {
         return Err(refuse(
             "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons".into(),
         ));
@@ -213,10 +188,6 @@ fn check(
 
 fn refuse(words: String) -> Refusal {
     Refusal { stderr: format!("{words}\n"), code: 1 }
-}
-
-fn tools(list: &str) -> impl Iterator<Item = String> + '_ {
-    list.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 fn env(vars: &BTreeMap<String, String>) -> Env {
@@ -241,11 +212,16 @@ mod tests {
     use super::*;
 
     fn check(words: &str, env: &[(&str, &str)], expected: Result<(&str, bool), &str>) {
+        check_user(true, words, env, expected);
+    }
+
+    fn check_user(root: bool, words: &str, env: &[(&str, &str)], expected: Result<(&str, bool), &str>) {
         let launch = Launch {
             argv: words.split(' ').map(str::to_owned).collect(),
             env: env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
             cwd: "/p".into(),
             pid: 1,
+            root,
         };
         let parsed = parse(&launch);
         match (&parsed, expected) {
@@ -262,6 +238,7 @@ mod tests {
         check(words, &[("IS_SANDBOX", "0")], Err("cannot be used with root/sudo privileges"));
         check(words, &[("IS_SANDBOX", "1")], Ok(("bypassPermissions", false)));
         check("claude --dangerously-skip-permissions", &[], Err("cannot be used with root/sudo privileges"));
+        check_user(false, words, &[], Ok(("bypassPermissions", false)));
     }
 
     #[test]

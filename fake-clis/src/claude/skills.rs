@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::profile::{Profile, Skill};
+use super::{
+    profile::{Profile, Skill},
+    rules,
+};
 use crate::understudy::Files;
 
 /// Puts the project's own skills in place of the recorded project's. A project without skills keeps the recorded ones: a script
@@ -53,13 +56,11 @@ fn parse(text: &str) -> Skill {
         let line = front.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.map(|value| value.trim().trim_matches('"').to_owned()).unwrap_or_default()
     };
-    let rules = value("allowed-tools");
-    let allowed = rules.split(',').map(str::trim).filter(|rule| !rule.is_empty()).map(str::to_owned).collect();
     Skill {
         fork: value("context") == "fork",
         description: value("description"),
         body: body.trim_start_matches('\n').to_owned(),
-        allowed,
+        allowed: rules::split(&value("allowed-tools")),
     }
 }
 

@@ -106,6 +106,7 @@ fn launch(capture: &Capture) -> Launch {
         env: capture.header.env.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         cwd: cwd(capture),
         pid: 4242,
+        root: true,
     }
 }
 

@@ -395,7 +395,7 @@ impl<'a> Stage<'a> {
         for want in self.host.wants() {
             match want {
                 FromHost::Spawn { proc, chat, argv, env, cwd } => {
-                    let launch = Launch { argv, env, cwd, pid: 4_000 + self.processes.len() as u32 };
+                    let launch = Launch { argv, env, cwd, pid: 4_000 + self.processes.len() as u32, root: true };
                     self.spawn(proc, chat, launch)?;
                 }
                 FromHost::Write { proc, bytes } => self.host_writes(proc, bytes),

@@ -1,5 +1,7 @@
 //! Control requests of the host and their answers.
 
+mod unplayed;
+
 use serde_json::{Value, json};
 
 use super::{core::Core, state::TaskKind, task_frames::Killer};
@@ -12,6 +14,7 @@ impl Core {
         match request["subtype"].as_str().unwrap_or_default() {
             "initialize" => {
                 self.spares_background = request["perTaskStopAffordance"] == true;
+                self.args.env.forward_text |= request["forwardSubagentText"] == true;
                 let answer = self.constant_answer("initialize");
                 self.say_bare(&json!({"type": "control_response", "response": {
                     "subtype": "success", "request_id": request_id, "response": answer,
@@ -40,6 +43,11 @@ impl Core {
             }
             "cancel_async_message" => self.cancel_message(request_id, &text("message_uuid")),
             "stop_task" => self.stop_task(request_id, &text("task_id")),
+            other if unplayed::REQUESTS.contains(&other) => {
+                let words = format!("control request {other} was never recorded: this understudy cannot answer it");
+                self.off_script(words.clone());
+                self.refuse(request_id, &format!("rehearsal: {words}"), None);
+            }
             other => {
                 let words = format!("Unsupported control request subtype: {other}");
                 self.breach("unknown-control-subtype", words.clone());

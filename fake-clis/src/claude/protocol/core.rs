@@ -170,6 +170,9 @@ impl Core {
         self.started_ms = stage.now_ms;
         let session = self.script.session_id.clone().or_else(|| self.args.session_id.clone());
         self.session = session.unwrap_or_else(|| self.uuid());
+        for switch in std::mem::take(&mut self.args.unplayed) {
+            self.off_script(format!("`{switch}` changes what the CLI says and was never recorded: it has no effect here"));
+        }
         self.after(self.script.boot_ms, Event::Boot);
     }
 
@@ -314,6 +317,11 @@ impl Core {
     /// The host broke a rule.
     pub(super) fn breach(&mut self, rule: &'static str, words: String) {
         self.out.push(Output::Breach(Breach { rule, words }));
+    }
+
+    /// The host did what the real CLI takes, and no recording shows what comes of it.
+    pub(super) fn off_script(&mut self, words: String) {
+        self.out.push(Output::OffScript(words));
     }
 
     /// Ends the process.

@@ -7,7 +7,7 @@ use super::{
     state::{Event, JobState},
     tools::Given,
 };
-use crate::claude::pace;
+use crate::claude::{pace, rules};
 
 /// What is to become of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,21 +39,21 @@ impl Core {
             ("Bash", "acceptEdits") if WRITING.contains(&program) => by_mode(),
             ("Edit" | "Write" | "NotebookEdit", "acceptEdits") => by_mode(),
             ("Bash", _) if READING.contains(&program) && !command.contains(['>', ';', '|', '&']) => by_rule(),
-            ("Bash", _) if self.allowed_by_skill(job.thread, command) => by_rule(),
+            (tool, _) if self.allowed_by_rules(job.thread, tool, command) => by_rule(),
             ("Bash" | "Edit" | "Write" | "NotebookEdit" | "WebFetch" | "WebSearch", _) => self.ask_or_refuse(id, program),
             _ => by_rule(),
         }
     }
 
-    /// A skill's `allowed-tools`: `Bash(echo:*)`.
-    fn allowed_by_skill(&self, thread: usize, command: &str) -> bool {
+    /// The launch's `--allowedTools`, or the `allowed-tools` of the skill that calls.
+    fn allowed_by_rules(&self, thread: usize, tool: &str, command: &str) -> bool {
+        if self.args.allowed.iter().any(|rule| rules::names(rule, tool, command)) {
+            return true;
+        }
         let Some(task) = self.threads[thread].task.map(|task| &self.tasks[task]) else { return false };
         let name = task.description.trim_start_matches('/');
         let Some(skill) = self.profile.skills.get(name) else { return false };
-        skill.allowed.iter().any(|rule| {
-            let prefix = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(":*)"));
-            prefix.is_some_and(|prefix| command.starts_with(prefix))
-        })
+        skill.allowed.iter().any(|rule| rules::names(rule, tool, command))
     }
 
     /// A typed fork never asks; nor does a process whose host does not answer.
