@@ -65,6 +65,12 @@ pub struct Header {
     /// What was scrubbed from the frames (paths, keys, prose …).
     #[serde(default)]
     pub scrubbed: Vec<String>,
+    /// What it was imported from, and who recorded that, as far as it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
+    /// What the source did not say and the import guessed or made up, in words: directions, times, the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guessed: Vec<String>,
     /// Free words about how it was made, for synthetic captures above all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

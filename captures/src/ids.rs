@@ -10,6 +10,7 @@ mod shape;
 
 pub use reissue::Reissue;
 pub use roles::Roles;
+pub(crate) use shape::made_up;
 
 use serde::Serialize;
 

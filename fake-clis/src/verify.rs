@@ -2,9 +2,7 @@
 //! capture's own script says what the model and the tools do, and what comes out is compared stream by stream.
 
 mod compare;
-mod normal;
 mod play;
-mod streams;
 
 pub use compare::Difference;
 

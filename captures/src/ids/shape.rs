@@ -49,6 +49,20 @@ pub(super) fn fresh(role: Role, captured: &str, next: &mut dyn FnMut() -> u64) -
     }
 }
 
+/// UUIDs for what has none, the same for the same seed: an import must give the same capture twice.
+pub(crate) fn made_up(seed: &str) -> impl FnMut() -> String + use<> {
+    // FNV-1a, then a Weyl sequence through the finalizer of splitmix64.
+    let mut state =
+        seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let mut next = move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    move || uuid(&mut next)
+}
+
 /// A UUID of version 4 and the RFC's variant.
 fn uuid(next: &mut dyn FnMut() -> u64) -> String {
     let (high, low) = (next(), next());

@@ -114,6 +114,8 @@ fn header(line: &str) -> Result<Header, Flaw> {
         model: head.model,
         recorded_on: head.recorded_on,
         scrubbed: head.scrubbed,
+        imported_from: None,
+        guessed: Vec::new(),
         note: None,
     })
 }

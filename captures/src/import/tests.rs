@@ -96,3 +96,108 @@ fn a_time_that_goes_back_is_named_by_its_own_line() {
     let line = |t: u32| format!(r#"{{"t_ms":{t},"dir":"in","frame":{{}}}}"#);
     check_error(&format!("{}\n{}", line(2), line(1)), 3, "at_ms 1 after 2");
 }
+
+mod emit_expect {
+    use serde_json::json;
+
+    use crate::{
+        format::{From, Origin, What},
+        import::{Format, Options, import},
+        verify,
+    };
+
+    fn options() -> Options {
+        Options { version: Some("2.1.310".into()), recorded_on: Some("2026-11-30".into()), ..Options::default() }
+    }
+
+    #[test]
+    fn each_line_is_said_by_whom_it_says_and_what_a_harness_leaves_out_is_filled_in() {
+        let text = concat!(
+            r#"{"expect":{"type":"user","message":{"content":"hello"}}}"#,
+            "\n",
+            r#"{"emit":{"type":"system","subtype":"init","cwd":"/x"},"delay_ms":40}"#,
+            "\n",
+            r#"{"emit":"not json"}"#,
+            "\n",
+            r#"{"emit":[{"type":"assistant","message":{"content":[]}},{"type":"result","is_error":true}]}"#,
+            "\n",
+        );
+        let imported = import("other/Fake One.ndjson", text, &options()).unwrap();
+        let capture = imported.capture;
+        assert_eq!((imported.format, capture.header.origin), (Format::EmitExpect, Origin::Synthetic));
+        assert_eq!(capture.header.scene, "fake-one");
+        let entries: Vec<_> = capture.entries.iter().map(|entry| (entry.at_ms, entry.from, entry.what.key())).collect();
+        assert_eq!(
+            entries,
+            [
+                (10.0, From::Host, "frame"),
+                (50.0, From::Cli, "frame"),
+                (60.0, From::Cli, "raw"),
+                (70.0, From::Cli, "frame"),
+                (70.0, From::Cli, "frame"),
+                (80.0, From::Host, "close"),
+                (90.0, From::Cli, "close"),
+                (100.0, From::Cli, "exit"),
+            ]
+        );
+        assert_eq!(capture.entries[2].what, What::Raw("not json".into()));
+        assert_eq!(capture.entries[4].what.frame().unwrap()["result_index"], json!(0));
+        assert_eq!(verify::tape(&capture), []);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_by_its_line() {
+        let good = r#"{"expect":{"type":"user"}}"#;
+        for (line, problem) in [
+            (r#"{"emit":{},"expect":{}}"#, "`emit` and `expect` on one line"),
+            (r#"{"delay_ms":1}"#, "neither `emit` nor `expect`"),
+            (r#"{"emit":{},"delay":1}"#, "unknown field `delay`"),
+            (r#"{"emit":{},"delay_ms":-1}"#, "delay_ms -1"),
+        ] {
+            let error = import("wrong.ndjson", &format!("{good}\n{line}"), &options()).expect_err(line);
+            assert_eq!(error.line, 2, "{error}");
+            assert!(error.problem.contains(problem) && !error.help.is_empty(), "{error}");
+        }
+    }
+}
+
+mod detection {
+    use crate::import::{Format, format::detect};
+
+    #[test]
+    fn every_format_is_told_by_its_first_lines() {
+        for (text, format) in [
+            (r#"{"capture":1}"#, Format::Capture),
+            (r#"{"recording":1}"#, Format::Recording),
+            (r#"{"emit":{"type":"result","session_id":"s"}}"#, Format::EmitExpect),
+            (r#"{"type":"summary","leafUuid":"x"}{"#, Format::Log),
+            (
+                "{\"type\":\"file-history-snapshot\"}\n{\"type\":\"user\",\"parentUuid\":null,\"sessionId\":\"s\"}",
+                Format::Transcript,
+            ),
+            (r#"{"type":"system","session_id":"s"}"#, Format::Log),
+            (r#"> {"type":"user"}"#, Format::Log),
+            (r#"[2026-11-30T10:00:00Z] stdout: {"type":"system"}"#, Format::Log),
+            (r#"{"direction":"in","data":{}}"#, Format::Log),
+        ] {
+            match detect("file", text) {
+                Ok(found) => assert_eq!(found, format, "{text}"),
+                Err(error) => assert!(text.ends_with("}{"), "{text}: {error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_them_is_refused_with_advice() {
+        for (text, problem) in [
+            ("", "an empty file"),
+            ("[{\"type\":\"system\"}]", "a JSON array"),
+            ("{\n  \"type\": \"system\"\n}", "an object over several lines"),
+            ("hello", "no format that is known"),
+            ("{\"a\":1}", "no format that is known"),
+        ] {
+            let error = detect("file", text).expect_err(text);
+            assert!(error.problem.contains(problem) && !error.help.is_empty(), "{error}");
+        }
+    }
+}

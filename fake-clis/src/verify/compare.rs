@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use captures::{
+    compare::{Names, Sorter, children_race},
     format::{Capture, From, What},
     provider::Provider,
     races::{Classifier, FrameClass, Races, Relation},
 };
 use serde_json::Value;
 
-use super::{ModelReport, normal::Names, play::Played, streams::Sorter};
+use super::{ModelReport, play::Played};
 
 /// The first difference of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(super) fn compare(capture: &Capture, played: &Played, races: Option<&Races>)
     let recorded: Vec<&Value> =
         capture.entries.iter().filter(|entry| entry.from == From::Cli).filter_map(|entry| entry.what.frame()).collect();
     let said: Vec<&Value> = played.frames.iter().collect();
-    let racing = races_of_children(&recorded);
+    let racing = children_race(&recorded);
     let (expected, actual) = (sort(&recorded), sort(&said));
     let mut names = Names::new(racing);
     let mut differences = Vec::new();
@@ -72,14 +73,6 @@ pub(super) fn compare(capture: &Capture, played: &Played, races: Option<&Races>)
         frames: recorded.len(),
         taped: played.taped.clone(),
     }
-}
-
-/// Whether children ran side by side, with each other or with the main thread.
-fn races_of_children(recorded: &[&Value]) -> bool {
-    let started: Vec<&&Value> =
-        recorded.iter().filter(|frame| frame["subtype"] == "task_started" && frame["task_type"] == "local_agent").collect();
-    started.iter().any(|frame| frame["is_backgrounded"] == true)
-        || started.iter().filter(|f| f["tool_use_id"].is_string()).count() > 1
 }
 
 fn sort(frames: &[&Value]) -> BTreeMap<String, Vec<usize>> {

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use captures::format::{Capture, Exit, From, Stream, What};
+use captures::{
+    compare::Sorter,
+    format::{Capture, Exit, From, Stream, What},
+};
 use serde_json::{Value, json};
 
-use super::streams::Sorter;
 use crate::{
     claude::{
         Claude, ids,

@@ -54,6 +54,12 @@ impl MainThread {
     pub(super) fn new(capture: &Capture, output: u64) -> MainThread {
         let mut messages = BTreeMap::new();
         let mut plain = VecDeque::new();
+        // Where no turn says whose it is, the messages are taken in order: other versions, and frames of other harnesses.
+        let named = capture
+            .entries
+            .iter()
+            .filter_map(|entry| entry.what.frame())
+            .any(|frame| text(frame, "/subtype") == Some("init") && frame.get("user_message_uuids").is_some());
         for entry in capture.entries.iter().filter(|entry| entry.from == From::Host) {
             let Some(frame) = entry.what.frame() else { continue };
             if text(frame, "/type") != Some("user") {
@@ -61,10 +67,10 @@ impl MainThread {
             }
             let words = text_of(&frame["message"]["content"]);
             match text(frame, "/uuid") {
-                Some(uuid) => {
+                Some(uuid) if named => {
                     messages.insert(uuid.to_owned(), words);
                 }
-                None => plain.push_back(words),
+                _ => plain.push_back(words),
             }
         }
         let max_retries = capture.header.env.get("CLAUDE_CODE_MAX_RETRIES").and_then(|n| n.parse().ok());

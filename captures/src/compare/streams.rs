@@ -6,14 +6,14 @@ use serde_json::Value;
 
 /// Sorts the frames of one process into streams. It remembers tasks, so it must see each frame once, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sorter {
+pub struct Sorter {
     /// Task id → what its frames are filed under.
     tasks: BTreeMap<String, String>,
 }
 
 impl Sorter {
     /// The stream of the next frame.
-    pub(super) fn stream(&mut self, frame: &Value) -> String {
+    pub fn stream(&mut self, frame: &Value) -> String {
         let text = |key: &str| frame.get(key).and_then(Value::as_str);
         match (text("type"), text("subtype")) {
             (Some("stream_event"), _) | (Some("system"), Some("thinking_tokens")) => "stream".into(),

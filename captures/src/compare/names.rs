@@ -32,7 +32,7 @@ const TIMES_IN_TEXT: [&str; 3] = ["duration_ms: ", "Total duration (API):  ", "T
 
 /// Pairs the ids of two runs by where they stand.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub struct Names {
     /// Our id → the recorded one.
     pairs: BTreeMap<String, String>,
     taken: BTreeSet<String>,
@@ -41,13 +41,14 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(racing: bool) -> Names {
+    /// No ids yet; `racing` when children ran side by side, see [`children_race`].
+    pub fn new(racing: bool) -> Names {
         Names { racing, ..Names::default() }
     }
 
     /// Two frames of the same place, comparable: varying values dropped, our ids replaced by the recorded ones where they
     /// stand for each other everywhere.
-    pub(super) fn normal(&mut self, recorded: Option<&Value>, ours: Option<&Value>) -> (Option<Value>, Option<Value>) {
+    pub fn normal(&mut self, recorded: Option<&Value>, ours: Option<&Value>) -> (Option<Value>, Option<Value>) {
         if let (Some(recorded), Some(ours)) = (recorded, ours) {
             self.bind(recorded, ours);
         }
@@ -112,6 +113,9 @@ impl Names {
 
     fn text(&self, text: &str, ours: bool) -> String {
         let mut out = text.to_owned();
+        if let (true, Some(recorded)) = (ours, self.pairs.get(text)) {
+            return recorded.clone();
+        }
         if ours {
             for word in words(text) {
                 if let Some(recorded) = self.pairs.get(word).filter(|_| kind(word).is_some()) {
@@ -126,14 +130,37 @@ impl Names {
     }
 }
 
-/// The words of a text that may be ids: runs of letters, digits and dashes.
+/// Whether children ran side by side, with each other or with the main thread.
+pub fn children_race(recorded: &[&Value]) -> bool {
+    let started: Vec<&&Value> =
+        recorded.iter().filter(|frame| frame["subtype"] == "task_started" && frame["task_type"] == "local_agent").collect();
+    started.iter().any(|frame| frame["is_backgrounded"] == true)
+        || started.iter().filter(|f| f["tool_use_id"].is_string()).count() > 1
+}
+
+/// Beginnings of the ids that the model's API gives.
+const API: [&str; 3] = ["toolu_", "msg_", "req_"];
+
+/// The words of a text that may be ids: runs of letters, digits and dashes, and the API's ids whole.
 fn words(text: &str) -> Vec<&str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| !word.is_empty()).collect()
+    let mut words = Vec::new();
+    for run in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_') {
+        if API.iter().any(|prefix| run.starts_with(prefix)) {
+            // A heartbeat's id is its call's with more behind a dash.
+            words.extend(run.split('-').next());
+        } else {
+            words.extend(run.split('_').filter(|word| !word.is_empty()));
+        }
+    }
+    words
 }
 
 /// What kind of id a word is.
 fn kind(word: &str) -> Option<&'static str> {
     let hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit());
+    if let Some(prefix) = API.into_iter().find(|prefix| word.starts_with(prefix)) {
+        return Some(prefix);
+    }
     let parts: Vec<&str> = word.split('-').collect();
     match (word.len(), parts.as_slice()) {
         (36, [a, b, c, d, e])
@@ -143,6 +170,7 @@ fn kind(word: &str) -> Option<&'static str> {
         }
         (17, [id]) if id.starts_with('a') && hex(id) => Some("task"),
         (18, [time, random]) if time.len() == 9 && random.len() == 8 && hex(random) => Some("run"),
+        (12, ["req", id]) if hex(id) => Some("request"),
         // Some words of nine letters pass for the id of a command: they stand for themselves.
         (9, [id]) if id.starts_with('b') && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) => Some("task"),
         _ => None,
@@ -179,7 +207,7 @@ mod tests {
 
     #[test]
     fn words_that_look_like_ids_at_a_glance_are_none() {
-        for word in ["background", "bravobravo", "toolu_mock_0002_1", "claude-haiku-5-5", "-home-dev-project"] {
+        for word in ["background", "bravobravo", "claude-haiku-5-5", "-home-dev-project"] {
             assert_eq!(kind(word), None, "{word}");
         }
     }
