@@ -1,23 +1,31 @@
 //! `rehearsal captures`: recordings.
 
-use std::path::{Path, PathBuf};
+mod diff;
+mod import;
+mod tee;
 
-use captures::{catalog::Catalog, format::Capture, import, provider::Provider, summary, verify};
+use std::{path::Path, sync::Arc};
+
+use captures::{catalog::Catalog, format::Capture, provider::Provider, summary, verify};
 use reports::ExitCode;
 
 use super::{Failure, Sources, print, world::Which};
 
-/// Recordings: import, verify, list, show.
+/// Recordings: import, verify, list, show, diff, tee.
 #[derive(Debug, clap::Subcommand)]
 pub enum Captures {
-    /// Turn recordings of other tools into captures.
-    Import(Import),
+    /// Turn logs, transcripts and recordings of other tools into captures.
+    Import(import::Import),
     /// Check captures: their own format and ids, or the protocol model against them.
     Verify(Verify),
     /// List the captures that there are.
     List(Listing),
     /// Show one capture, a line an entry.
     Show(Show),
+    /// Say what differs between two captures; exit 0 when nothing does, else 1.
+    Diff(diff::DiffCommand),
+    /// Stand between a host and a CLI and write a capture of what they say.
+    Tee(tee::Tee),
 }
 
 impl Captures {
@@ -28,48 +36,9 @@ impl Captures {
             Captures::Verify(command) => command.run(),
             Captures::List(command) => command.run(),
             Captures::Show(command) => command.run(),
+            Captures::Diff(command) => command.run(),
+            Captures::Tee(command) => command.run(),
         }
-    }
-}
-
-/// Turn recordings of other tools into captures.
-#[derive(Debug, clap::Args)]
-pub struct Import {
-    /// Files to read.
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
-    /// Directory to write to: `PROVIDER/VERSION/SCENE.ndjson` below it.
-    #[arg(long, short, value_name = "DIR")]
-    output: PathBuf,
-}
-
-impl Import {
-    fn run(self) -> Result<ExitCode, Failure> {
-        let mut page = String::new();
-        for file in &self.files {
-            let name = file.display().to_string();
-            let text = read(file)?;
-            let capture = import::recording(&name, &text).map_err(|error| Failure::usage(error.to_string()))?;
-            let header = &capture.header;
-            let target = self.output.join(header.provider.name()).join(&header.version).join(format!("{}.ndjson", header.scene));
-            if target.exists() {
-                return Err(Failure::usage(format!(
-                    "failed to import {name}: {} exists already; remove it, or choose another --output",
-                    target.display()
-                )));
-            }
-            let write = || -> std::io::Result<()> {
-                std::fs::create_dir_all(target.parent().unwrap_or(Path::new(".")))?;
-                std::fs::write(&target, captures::format::write(&capture))
-            };
-            write().map_err(|error| Failure::usage(format!("failed to write {}: {error}", target.display())))?;
-            page.push_str(&format!("{name} -> {}: {} entries\n", target.display(), capture.entries.len()));
-            for finding in verify::tape(&capture) {
-                page.push_str(&format!("  {}: {}\n", finding.rule, finding.problem));
-            }
-        }
-        print(&page);
-        Ok(ExitCode::Conforms)
     }
 }
 
@@ -213,19 +182,7 @@ pub struct Show {
 
 impl Show {
     fn run(self) -> Result<ExitCode, Failure> {
-        let capture = if self.scene.ends_with(".ndjson") {
-            let text = read(Path::new(&self.scene))?;
-            std::sync::Arc::new(captures::format::parse(&self.scene, &text).map_err(|error| Failure::usage(error.to_string()))?)
-        } else {
-            let catalog = open(&self.sources)?;
-            let found = all(&catalog)?.into_iter().rev().find(|capture| {
-                let piece = crate::suite::Piece::Capture(capture.clone());
-                capture.header.scene == self.scene && self.provider.as_ref().is_none_or(|which| which.takes(&piece))
-            });
-            found.ok_or_else(|| {
-                Failure::usage(format!("there is no scene `{}`; `rehearsal captures list` shows what there is", self.scene))
-            })?
-        };
+        let capture = find(&self.scene, self.provider.as_ref(), &self.sources)?;
         let labels = capture.labels();
         let mut page = format!("{}\n", name(&capture));
         for (entry, label) in capture.entries.iter().zip(labels) {
@@ -249,8 +206,38 @@ fn name(capture: &Capture) -> String {
     format!("{}-{}/{}", header.provider, header.version, header.scene)
 }
 
+/// The capture that a name means: a file, `SCENE@VERSION`, or the newest of that scene.
+fn find(named: &str, provider: Option<&Which>, sources: &Sources) -> Result<Arc<Capture>, Failure> {
+    if named.contains('/') || named.ends_with(".ndjson") {
+        let text = read(Path::new(named))?;
+        return Ok(Arc::new(captures::format::parse(named, &text).map_err(|error| Failure::usage(error.to_string()))?));
+    }
+    let (scene, version) = named.split_once('@').map_or((named, None), |(scene, version)| (scene, Some(version)));
+    let all = all(&open(sources)?)?;
+    let found = all.iter().rev().find(|capture| {
+        let piece = crate::suite::Piece::Capture(Arc::clone(capture));
+        capture.header.scene == scene
+            && version.is_none_or(|version| capture.header.version == version)
+            && provider.is_none_or(|which| which.takes(&piece))
+    });
+    found.cloned().ok_or_else(|| {
+        let names: Vec<String> = all
+            .iter()
+            .map(|capture| if version.is_some() { at_version(capture) } else { capture.header.scene.clone() })
+            .collect();
+        let near = scenarios::nearest::nearest(named, names.iter().map(String::as_str));
+        let advice = near.map_or(String::new(), |name| format!(" Did you mean `{name}`?"));
+        Failure::usage(format!("there is no scene `{named}`.{advice} `rehearsal captures list` shows what there is"))
+    })
+}
+
+fn at_version(capture: &Capture) -> String {
+    format!("{}@{}", capture.header.scene, capture.header.version)
+}
+
 fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("failed to read {}: {error}", file.display())))
+    std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("failed to read {}: {error}; check the path", file.display())))
 }
 
 fn open(sources: &Sources) -> Result<Catalog, Failure> {
@@ -260,7 +247,7 @@ fn open(sources: &Sources) -> Result<Catalog, Failure> {
         .try_fold(Catalog::embedded(), |catalog, dir| catalog.with_dir(dir).map_err(|error| Failure::usage(error.to_string())))
 }
 
-fn all(catalog: &Catalog) -> Result<Vec<std::sync::Arc<Capture>>, Failure> {
+fn all(catalog: &Catalog) -> Result<Vec<Arc<Capture>>, Failure> {
     let mut captures = Vec::new();
     for provider in Provider::ALL {
         for version in catalog.versions(provider) {

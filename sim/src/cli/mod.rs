@@ -41,7 +41,7 @@ enum Command {
     List(list::List),
     /// Say what a scenario, an invariant or a regression row is about.
     Explain(explain::Explain),
-    /// Recordings: import, verify, list, show.
+    /// Recordings: import, verify, list, show, diff, tee.
     #[command(subcommand)]
     Captures(captures::Captures),
     /// Put understudies into a directory for a PATH.
