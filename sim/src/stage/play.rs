@@ -419,9 +419,14 @@ impl<'a> Stage<'a> {
                 }
             }
         }
-        self.viewer.settle(self.clock());
+        let ended = self.host.ended().map_err(End::Fault)?;
+        if ended.is_some() {
+            self.viewer.cut_off(self.clock());
+        } else {
+            self.viewer.settle(self.clock());
+        }
         self.inside();
-        if let Some(ending) = self.host.ended().map_err(End::Fault)? {
+        if let Some(ending) = ended {
             self.host_ended(ending);
         }
         Ok(())

@@ -77,6 +77,16 @@ impl Viewer {
 
     /// Ends the batch of one event: documents are read again where they changed, turns that began are opened.
     pub fn settle(&mut self, clock: Clock) {
+        self.cut_off(clock);
+        for index in 0..self.view.chats.len() {
+            self.open_turn(clock, index);
+        }
+        self.sent.clear();
+    }
+
+    /// Ends a batch whose rest never comes, since its host has ended: what is there is shown, and nothing is made of what may be
+    /// missing.
+    pub fn cut_off(&mut self, clock: Clock) {
         self.view.clock = clock;
         self.replayed();
         for (doc, index) in std::mem::take(&mut self.changed) {
@@ -93,10 +103,6 @@ impl Viewer {
             }
             rows(chat);
         }
-        for index in 0..self.view.chats.len() {
-            self.open_turn(clock, index);
-        }
-        self.sent.clear();
     }
 
     /// Forgets documents and what a batch began.

@@ -9,12 +9,7 @@ use crate::{
 
 /// Whether untagged content said there must be shown.
 pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
-    // Where the host's turns began and ended while its disk refused its writes, the viewer does not know.
-    if evidence.withheld.iter().any(|(from, to)| *from <= place.at && place.at <= to + GATE_MS) {
-        return false;
-    }
-    // What a host heard shortly before its end it may not have written down.
-    if evidence.host_ends.iter().any(|end| *end >= place.at && *end <= place.at + FLUSH_BOUND_MS) {
+    if unwritten(evidence, place) {
         return false;
     }
     let Some(number) = chat.turns.iter().rposition(|turn| turn.accepted_at <= place.at) else { return false };
@@ -32,8 +27,19 @@ pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
     !gated(evidence, turn, number.checked_sub(1).map(|before| &chat.turns[before]), place)
 }
 
-/// Whether the run that this process served was over: stopped, failed, given up, or replaced by a newer process.
+/// Whether the viewer cannot know what the host made of what was said there: its disk refused its writes, so that nobody knows
+/// where its turns began and ended; or it ended before it had to have written it down.
+fn unwritten(evidence: &Evidence, place: Place) -> bool {
+    evidence.withheld.iter().any(|(from, to)| *from <= place.at && place.at <= to + GATE_MS)
+        || evidence.host_ends.iter().any(|end| *end >= place.at && *end <= place.at + FLUSH_BOUND_MS)
+}
+
+/// Whether the run that this process served was over: stopped, failed, given up, or replaced by a newer process; or nobody can
+/// tell.
 pub(super) fn run_is_over(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
+    if unwritten(evidence, place) {
+        return true;
+    }
     let Some(process) = evidence.process(place.pid) else { return true };
     let within = |at: u64| at > process.started_at && at <= place.at;
     let stopped = |stop: &crate::evidence::Stop| stop.chat == chat.id && stop.kind == StopKind::Chat && within(stop.at);

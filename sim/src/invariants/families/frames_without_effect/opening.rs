@@ -94,6 +94,10 @@ impl Invariant for OneOpening {
             }
         }
         for batch in &look.batches {
+            if batch.rewound {
+                // What the host had begun to tell is void where it was not written down.
+                self.openings.clear();
+            }
             let chat = &batch.chat.id;
             for entry in batch.entries {
                 if frames::chip_name(&entry.event).is_some()
