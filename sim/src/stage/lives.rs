@@ -106,7 +106,12 @@ impl Stage<'_> {
                 self.life = Life::Ended { since: self.now(), again: true };
             }
         }
-        self.after_host()
+        self.after_host()?;
+        if !first && self.host.is_running() {
+            let lost = self.setups.iter().filter(|setup| self.viewer.view().chat(&setup.chat).is_none());
+            self.lost = lost.cloned().collect();
+        }
+        Ok(())
     }
 
     /// The host has ended: its pipes close as the kernel closes them, what was on its way to it is lost.

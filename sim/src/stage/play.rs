@@ -52,7 +52,9 @@ pub struct Stage<'a> {
     /// What the plan has the user do as soon as the event that caused it is over.
     acts: std::collections::VecDeque<UserAction>,
     /// Chats that the user made.
-    setups: Vec<ChatSetup>,
+    pub(super) setups: Vec<ChatSetup>,
+    /// Chats that the host lost before it had shown them: the user, who sees that they are not there, makes them again.
+    pub(super) lost: std::collections::VecDeque<ChatSetup>,
     /// What steps of the scenario let the machine sleep, ms.
     pub(super) slept_by_steps: u64,
     now: u64,
@@ -83,6 +85,7 @@ impl<'a> Stage<'a> {
             stays_down: false,
             acts: Default::default(),
             setups: Vec::new(),
+            lost: Default::default(),
             slept_by_steps: 0,
             now: 0,
             last_event: None,
@@ -192,9 +195,7 @@ impl<'a> Stage<'a> {
             // Nobody can do anything with a host that is down.
             return Ok(Some(None));
         }
-        // A chat that a host lost before it was shown is made again by the user, who sees that it is not there.
-        let lost = self.setups.iter().find(|setup| self.host.is_running() && self.viewer.view().chat(&setup.chat).is_none());
-        if let Some(setup) = lost.cloned() {
+        if let Some(setup) = self.lost.pop_front() {
             self.create(setup)?;
             return Ok(None);
         }
@@ -420,7 +421,7 @@ impl<'a> Stage<'a> {
             }
         }
         let ended = self.host.ended().map_err(End::Fault)?;
-        if ended.is_some() {
+        if ended.is_some() || !self.host.is_running() {
             self.viewer.cut_off(self.clock());
         } else {
             self.viewer.settle(self.clock());
