@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::AgentEvent;
+use crate::{core::input::Parent, event::AgentEvent};
 
 /// One change on one of the two feeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,18 @@ pub enum Row {
     Input(InputRow),
     /// One journaled event with its number.
     Journal(JournalRow),
+    /// A word about the device itself.
+    Notice(NoticeRow),
+}
+
+/// A word about a device that belongs to no chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeRow {
+    /// The device.
+    pub device_id: String,
+    /// Words for the user.
+    pub text: String,
 }
 
 /// Registry row of a chat.
@@ -49,6 +61,15 @@ pub struct ChatRow {
     pub last_message_at: Option<u64>,
     /// The provider's session id; an empty string is a tombstone (no resume).
     pub harness_session_id: Option<String>,
+    /// The chat it is a side chat of.
+    #[serde(default)]
+    pub parent: Parent,
+    /// Its title, where somebody gave it one.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// It was put away.
+    #[serde(default)]
+    pub archived: bool,
 }
 
 /// Status that a viewer shows for a chat.

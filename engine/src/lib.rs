@@ -5,6 +5,7 @@
 
 pub mod chat;
 pub mod core;
+pub mod delegation;
 pub mod drivers;
 pub mod event;
 pub mod feed;

@@ -125,6 +125,27 @@ pub fn not_performed(plan: &Plan) -> Option<Kind> {
     missing.next()
 }
 
+/// Port of the engine for its MCP server, where a run needs one: nobody listens in a simulation.
+const IPC_PORT: u16 = 4_100;
+
+/// The engine's configuration in a run of this piece.
+///
+/// # Errors
+/// A field that the engine does not have, or a value that it does not take.
+fn config(piece: &Piece) -> anyhow::Result<EngineConfig> {
+    match piece {
+        Piece::Capture(capture) if implied::subagents_off(capture) => {
+            Ok(EngineConfig { ipc_port: Some(IPC_PORT), ..EngineConfig::default() })
+        }
+        Piece::Capture(_) => Ok(EngineConfig::default()),
+        Piece::Scenario(scenario, _) => {
+            let fields = scenario.config.iter().map(|setting| (setting.key.value.clone(), setting.value.clone()));
+            serde_json::from_value(serde_json::Value::Object(fields.collect()))
+                .map_err(|error| anyhow::anyhow!("{}: its `config` is not one of this engine: {error}", scenario.id))
+        }
+    }
+}
+
 /// Plays a piece against the reference engine.
 ///
 /// # Errors
@@ -156,6 +177,6 @@ pub fn rehearse(casting: &Casting, piece: &Piece, plan: Plan, seed: u64) -> anyh
         }
     };
     let setting = Setting { cast, files, plan, seed, raw };
-    let host = EngineHost::new(EngineConfig::default(), casting.store(), seed);
+    let host = EngineHost::new(config(piece)?, casting.store(), seed);
     Ok(run(Rehearsal { host: Box::new(host), director, setting: &setting, invariants: invariants::all() }))
 }

@@ -101,6 +101,11 @@ impl ChatDoc {
         (doc, count, Some(why))
     }
 
+    /// The entries as a reader of the document sees them.
+    pub fn entries(&self) -> Vec<super::read::Entry> {
+        super::read::entries(&self.doc)
+    }
+
     fn over(doc: LoroDoc, doc_id: &str, chat_id: &str) -> ChatDoc {
         ChatDoc {
             doc_id: doc_id.to_owned(),

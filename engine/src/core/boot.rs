@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use super::{Core, effect::Effect, input::Input};
 use crate::{
-    feed::{JournalRow, Row},
+    delegation::prefs::Preferences,
+    feed::{JournalRow, NoticeRow, Row},
     session::Chat,
     store::{Damage, Stored, StoredChat},
 };
@@ -15,6 +16,8 @@ use crate::{
 pub(super) struct Boot {
     pending: VecDeque<StoredChat>,
     damage: Vec<Damage>,
+    /// What could not be read of the preferences.
+    unread: Vec<String>,
     /// Journal rows of the chats that are done, for the viewers.
     rows: Vec<JournalRow>,
     /// What happened meanwhile: only while the disk refuses can anything.
@@ -33,12 +36,14 @@ impl Core {
         hub.silent = true;
         // Numbers of processes are never used again, in no life of this database.
         hub.next_proc = stored.boots << 32;
+        let (prefs, unread) = Preferences::load(stored.prefs.iter().map(|(key, value)| (key.as_str(), value.as_str())));
+        hub.prefs = prefs;
         let instance = hub.ids.uuid();
         let device = hub.config.device_id.clone();
         let facts = [("boots", (stored.boots + 1).to_string()), ("device", device), ("instance", instance)];
         hub.txn().meta.extend(facts.map(|(key, value)| (key.to_owned(), value)));
         hub.require_commit();
-        self.boot = Some(Boot { pending: stored.chats.into(), damage: stored.damage, ..Boot::default() });
+        self.boot = Some(Boot { pending: stored.chats.into(), damage: stored.damage, unread, ..Boot::default() });
         self.hub.finish()
     }
 
@@ -55,8 +60,12 @@ impl Core {
                 return self.hub.finish();
             }
         }
-        let Boot { rows, held, .. } = self.boot.take().unwrap_or_default();
+        let Boot { rows, held, unread, .. } = self.boot.take().unwrap_or_default();
         self.hub.silent = false;
+        for text in unread {
+            let device_id = self.hub.config.device_id.clone();
+            self.hub.publish(Row::Notice(NoticeRow { device_id, text }));
+        }
         for chat in self.chats.values() {
             chat.publish_rows(&mut self.hub);
         }

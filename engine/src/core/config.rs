@@ -27,6 +27,12 @@ pub struct EngineConfig {
     pub claude_program: String,
     /// Whether the CLI's help lists `--thinking-display`; it refuses to start with an option it does not know.
     pub claude_thinking_display: bool,
+    /// Port on which the engine's MCP server reaches this engine; without one providers are given no server.
+    pub ipc_port: Option<u16>,
+    /// Program started as the engine's MCP server.
+    pub mcp_program: String,
+    /// Its arguments.
+    pub mcp_args: Vec<String>,
     /// A parked run is ended after this long without activity, ms; 0 is off.
     pub session_idle_ms: u64,
     /// Quiet window of a prompted turn whose driver states no end, ms; 0 is off.
@@ -41,6 +47,9 @@ impl Default for EngineConfig {
             device_id: "device".to_owned(),
             claude_program: "claude".to_owned(),
             claude_thinking_display: true,
+            ipc_port: None,
+            mcp_program: "engine".to_owned(),
+            mcp_args: vec!["mcp".to_owned()],
             session_idle_ms: 1_800_000,
             turn_quiesce_ms: 120_000,
             self_turn_quiesce_ms: 20_000,

@@ -34,6 +34,8 @@ pub enum Effect {
     },
     /// A change for the viewers.
     Publish(Change),
+    /// The answer to a call.
+    Answer(crate::delegation::Answer),
     /// One transaction.
     Store(std::sync::Arc<Txn>),
 }
@@ -89,6 +91,8 @@ pub struct Txn {
     pub queues: Vec<QueueWrite>,
     /// Document changes.
     pub docs: Vec<DocWrite>,
+    /// Preferences: key and value; the last of a key counts.
+    pub prefs: Vec<(String, String)>,
 }
 
 impl Txn {
@@ -105,6 +109,7 @@ impl Txn {
         self.ledger.append(&mut later.ledger);
         self.queues.append(&mut later.queues);
         self.docs.append(&mut later.docs);
+        self.prefs.append(&mut later.prefs);
     }
 
     /// Whether there is nothing to write.
@@ -120,6 +125,7 @@ impl Txn {
             && self.ledger.is_empty()
             && self.queues.is_empty()
             && self.docs.is_empty()
+            && self.prefs.is_empty()
     }
 
     /// Finished subagent documents in it.

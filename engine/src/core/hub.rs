@@ -11,7 +11,8 @@ use crate::{
         input::{ChatSpec, Now, ProcId, StoreError},
         timers::{Class, TimerKey, TimerTable},
     },
-    feed::{Change, ChatRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow},
+    delegation::prefs::Preferences,
+    feed::{Change, ChatRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow, Status},
 };
 
 /// A store effect that failed is tried again after this long, ms.
@@ -35,6 +36,12 @@ pub struct Hub {
     /// The chat of each process whose run still listens. A lease ends with the reap, but a pipe that a grandchild holds may
     /// still bring bytes after it, so the two are kept apart.
     pub routes: BTreeMap<ProcId, String>,
+    /// What the user prefers.
+    pub prefs: Preferences,
+    /// Build of each harness's CLI, as far as one was told.
+    pub builds: BTreeMap<String, String>,
+    /// Per chat: whether its row rests, and how often it came to rest.
+    settles: BTreeMap<String, (bool, u64)>,
     /// Numbers of processes begin behind this one.
     pub next_proc: u64,
     /// Nothing is shown to a viewer yet: the recovery at start is under way.
@@ -60,6 +67,9 @@ impl Hub {
             now: Now::default(),
             leases: BTreeMap::new(),
             routes: BTreeMap::new(),
+            prefs: Preferences::default(),
+            builds: BTreeMap::new(),
+            settles: BTreeMap::new(),
             next_proc: 0,
             silent: false,
             doc_updates: BTreeMap::new(),
@@ -113,8 +123,16 @@ impl Hub {
 
     /// Publishes and stores a session row.
     pub fn session(&mut self, row: &SessionRow) {
+        let (rests, times) = self.settles.entry(row.chat_id.clone()).or_insert((true, 0));
+        let was_at_rest = std::mem::replace(rests, matches!(row.status, Status::Idle | Status::Errored));
+        *times += u64::from(*rests && !was_at_rest);
         self.txn.sessions.push(row.clone());
         self.publish(Row::Session(row.clone()));
+    }
+
+    /// How often a chat's row came to rest.
+    pub fn settles(&self, chat: &str) -> u64 {
+        self.settles.get(chat).map_or(0, |(_, times)| *times)
     }
 
     /// Publishes and stores a registry row.
@@ -153,6 +171,12 @@ impl Hub {
     /// Stores a change of the run ledger: with a text the message was handed to a run, without one it was taken off.
     pub fn ledger(&mut self, chat: &str, message: &str, text: Option<&str>) {
         self.txn.ledger.push((chat.to_owned(), message.to_owned(), text.map(str::to_owned)));
+    }
+
+    /// Stores the preference of this key.
+    pub fn keep_preference(&mut self, key: &str) {
+        self.require_commit();
+        self.txn.prefs.push(self.prefs.row(key));
     }
 
     /// Stores and publishes what changed in a document. With `whole`, or when many updates stand behind its snapshot, the

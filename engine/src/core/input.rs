@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{core::timers::TimerKey, drivers::Capabilities, store::Stored};
+use crate::{core::timers::TimerKey, delegation::Call, drivers::Capabilities, store::Stored};
 
 /// Both clocks at the moment of an input, ms. The core reads no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +101,19 @@ pub enum Input {
     Message(Message),
     /// A message of the user for the queue (class 3).
     Queue(Message),
-    /// A chat row was created (class 3); a message to an unknown chat creates one with defaults.
+    /// A chat row was created (class 3). For a row that a command has claimed it brings what the claim lacks: parent and
+    /// configuration.
     Create(ChatSpec),
+    /// A command reached a host with no row of its chat (class 3): a partial row with identity and directory. A message to an
+    /// unknown chat does the same.
+    Claim {
+        /// Chat.
+        chat: String,
+        /// Working directory.
+        cwd: String,
+    },
+    /// A request that is answered: of the engine's own surface, or to its MCP server (class 3; a switch of the user is class 1).
+    Call(Call),
     /// A due timer (class 4), taken out of the table.
     Timer(TimerKey),
     /// What the database holds: the first input of an engine that is to go on with it.
@@ -153,6 +164,13 @@ pub enum Control {
         model: Option<String>,
         /// Effort level.
         effort: Option<String>,
+    },
+    /// A CLI was found or replaced: a run that another build serves is replaced before its next turn.
+    CliBuild {
+        /// The harness.
+        harness: String,
+        /// What tells the build apart: path, size and time of the file, for example.
+        build: String,
     },
     /// Ends the run gently: its mailbox is closed, what runs may end by itself.
     Close {
@@ -206,6 +224,16 @@ pub enum Harness {
     Mock(Capabilities),
 }
 
+impl Harness {
+    /// Its name on the wire and in preferences.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Harness::ClaudeCode => "claude-code",
+            Harness::Mock(_) => "mock",
+        }
+    }
+}
+
 /// Identity and configuration of a chat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -228,6 +256,19 @@ pub struct ChatSpec {
     pub resume: Option<String>,
     /// What to do when that session is gone.
     pub resume_policy: ResumePolicy,
-    /// Native subagents are switched off for this chat.
-    pub native_subagents_off: bool,
+    /// The chat it is a side chat of.
+    pub parent: Parent,
+}
+
+/// The chat that a chat is a side chat of, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Parent {
+    /// It has none, and that is known.
+    #[default]
+    None,
+    /// It is a side chat of this one.
+    Chat(String),
+    /// Its row was claimed by a command, and the record that creates it has not arrived.
+    Unknown,
 }

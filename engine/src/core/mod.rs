@@ -3,7 +3,9 @@
 //! No async, no I/O, no clock, no random number: time comes with the input, ids from a seeded source. Equal inputs at equal
 //! instants give equal effects, bytes included.
 
+mod agents;
 mod boot;
+mod calls;
 pub mod config;
 pub mod effect;
 pub mod hub;
@@ -18,7 +20,7 @@ use crate::{
         config::EngineConfig,
         effect::Effect,
         hub::Hub,
-        input::{ChatSpec, Control, Input, Now, ProcId},
+        input::{ChatSpec, Control, Input, Now, Parent, ProcId},
         timers::{Class, TimerKey},
     },
     session::Chat,
@@ -30,12 +32,13 @@ pub struct Core {
     chats: IndexMap<String, Chat>,
     /// The recovery at start, while it is under way.
     boot: Option<boot::Boot>,
+    waits: calls::Waits,
 }
 
 impl Core {
     /// An engine without chats. All ids follow from `seed`.
     pub fn new(config: EngineConfig, seed: u64) -> Self {
-        Core { hub: Hub::new(config, seed), chats: IndexMap::new(), boot: None }
+        Core { hub: Hub::new(config, seed), chats: IndexMap::new(), boot: None, waits: calls::Waits::default() }
     }
 
     /// Handles one input to its end. The effects are to be performed in list order; a store effect is the last, and its outcome
@@ -64,9 +67,9 @@ impl Core {
     fn handle(&mut self, input: Input) {
         match input {
             Input::Control(control) => self.control(control),
-            Input::Create(spec) => {
-                self.create(spec);
-            }
+            Input::Create(spec) => self.create(spec),
+            Input::Claim { chat, cwd } => self.claim(chat, cwd),
+            Input::Call(call) => self.call(call),
             Input::Queue(message) => self.chat(&message.chat.clone(), |hub, chat| chat.enqueue(hub, message)),
             Input::Message(message) => self.chat(&message.chat.clone(), |hub, chat| chat.send(hub, message)),
             Input::Bytes { proc, pipe, bytes } => self.drive(proc, |driver, cx| driver.bytes(cx, pipe, &bytes)),
@@ -81,6 +84,7 @@ impl Core {
             Input::Timer(key) => self.timer(key),
             Input::Boot(_) | Input::Stored(_) => {}
         }
+        self.look_at_waits();
     }
 
     /// The timer table, first row first: deadline (ms of the monotonic clock) and key.
@@ -115,20 +119,34 @@ impl Core {
                 self.known(&chat, |hub, chat| chat.answer(hub, request_id.as_deref(), &answers));
             }
             Control::Configure { chat, model, effort } => self.known(&chat, |hub, chat| chat.configure(hub, model, effort)),
+            Control::CliBuild { harness, build } => {
+                self.hub.builds.insert(harness, build);
+            }
             Control::Close { chat } => self.known(&chat, |hub, chat| chat.close(hub)),
         }
     }
 
-    fn create(&mut self, spec: ChatSpec) -> &mut Chat {
+    fn create(&mut self, spec: ChatSpec) {
         let hub = &mut self.hub;
-        self.chats.entry(spec.chat.clone()).or_insert_with(|| Chat::new(hub, spec))
+        match self.chats.get_mut(&spec.chat) {
+            Some(chat) => chat.created(hub, spec),
+            None => {
+                self.chats.insert(spec.chat.clone(), Chat::new(hub, spec));
+            }
+        }
     }
 
-    /// The chat of this id, made with defaults where there is none.
-    fn chat(&mut self, id: &str, work: impl FnOnce(&mut Hub, &mut Chat)) {
-        if !self.chats.contains_key(id) {
-            self.create(ChatSpec { chat: id.to_owned(), ..ChatSpec::default() });
+    /// A partial row with identity and directory; whose it is will be told by the record that creates it. Claimed again it is
+    /// the same row (L6).
+    fn claim(&mut self, chat: String, cwd: String) {
+        if !self.chats.contains_key(&chat) {
+            self.create(ChatSpec { chat, cwd, parent: Parent::Unknown, ..ChatSpec::default() });
         }
+    }
+
+    /// The chat of this id, claimed where there is none.
+    fn chat(&mut self, id: &str, work: impl FnOnce(&mut Hub, &mut Chat)) {
+        self.claim(id.to_owned(), String::new());
         self.known(id, work);
     }
 

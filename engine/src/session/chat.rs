@@ -65,6 +65,9 @@ impl Chat {
             preview: String::new(),
             last_message_at: None,
             harness_session_id: spec.resume.clone(),
+            parent: spec.parent.clone(),
+            title: None,
+            archived: false,
         };
         let session = SessionRow {
             chat_id: id.clone(),

@@ -10,6 +10,7 @@ use crate::{
         hub::Hub,
         input::{Harness, Message, ResumePolicy},
     },
+    delegation::launch::{self, Mode},
     drivers::{Driver, RunRequest, claude::Claude, mock::Mock},
     feed::{MessageState, Status},
 };
@@ -81,6 +82,7 @@ impl Chat {
 
     /// Sends what waits: to the mailbox of a live run, else on a fresh run.
     pub(super) fn dispatch(&mut self, hub: &mut Hub, message: Message) {
+        self.replace_outdated(hub);
         if let Some(run) = self.run.as_ref().filter(|run| run.takes_messages()) {
             if run.ledger.len() >= MAILBOX {
                 self.overflow(hub, message);
@@ -141,6 +143,7 @@ impl Chat {
     /// Starts a fresh run with a message that is accepted.
     pub(super) fn start(&mut self, hub: &mut Hub, message: Message) {
         let proc = hub.new_proc(&self.id);
+        let stamp = self.stamp(hub);
         let resume = self.row.harness_session_id.clone().filter(|session| !session.is_empty());
         let strict = self.spec.resume_policy == ResumePolicy::RequireExisting;
         let request = RunRequest {
@@ -151,13 +154,20 @@ impl Chat {
             auto_approve: self.spec.auto_approve,
             resume: resume.clone(),
             resume_policy: self.spec.resume_policy,
-            native_subagents_off: self.spec.native_subagents_off,
+            native_subagents_off: stamp.mode == Mode::SideChatsOnly,
         };
         let driver: Box<dyn Driver> = match self.spec.harness {
-            Harness::ClaudeCode => Box::new(Claude::new(proc, request)),
+            Harness::ClaudeCode => {
+                let server = launch::mcp_server(&hub.config, &self.id, stamp.mode);
+                let driver = Claude::new(proc, request);
+                Box::new(match server {
+                    Some(server) => driver.with_mcp(server),
+                    None => driver,
+                })
+            }
             Harness::Mock(caps) => Box::new(Mock::new(proc, caps, request.cwd)),
         };
-        let mut run = Run::new(proc, driver, hub.now.mono);
+        let mut run = Run::new(proc, driver, stamp, hub.now.mono);
         run.required_session = resume.filter(|_| strict);
         run.first = Some(message.clone());
         self.turns += 1;

@@ -10,7 +10,7 @@ use crate::{
     core::{
         effect::{DocKind, DocWrite},
         hub::Hub,
-        input::{ChatSpec, Message},
+        input::{ChatSpec, Message, Parent},
     },
     event::{AgentEvent, DoneStatus},
     feed::{ChatRow, JournalRow, MessageRow, MessageState, Row, SessionRow, Status},
@@ -144,10 +144,15 @@ impl Chat {
             preview: String::new(),
             last_message_at: None,
             harness_session_id: None,
+            // Whose side chat it is may be lost with its row: then nobody knows.
+            parent: stored.config.as_ref().map_or(Parent::Unknown, |spec| spec.parent.clone()),
+            title: None,
+            archived: false,
         });
         let spec = stored.config.clone().unwrap_or_else(|| ChatSpec {
             chat: id.to_owned(),
             cwd: row.cwd.clone(),
+            parent: row.parent.clone(),
             ..ChatSpec::default()
         });
         if row.cwd != spec.cwd {

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use crate::{
     core::input::{Message, ProcId},
+    delegation::launch::Stamp,
     drivers::{Capabilities, Driver},
     subagents::Sinks,
 };
@@ -37,6 +38,8 @@ pub struct Run {
     pub proc: ProcId,
     /// Its driver.
     pub driver: Box<dyn Driver>,
+    /// What it was started with.
+    pub stamp: Stamp,
     /// What the driver can do.
     pub caps: Capabilities,
     /// Where it stands.
@@ -75,11 +78,12 @@ pub struct Run {
 
 impl Run {
     /// A run that is about to start.
-    pub fn new(proc: ProcId, driver: Box<dyn Driver>, now: u64) -> Self {
+    pub fn new(proc: ProcId, driver: Box<dyn Driver>, stamp: Stamp, now: u64) -> Self {
         let caps = driver.capabilities();
         Run {
             proc,
             driver,
+            stamp,
             caps,
             phase: Phase::Running,
             first: None,

@@ -13,6 +13,7 @@ use crate::{
         input::{Input, Now, ProcId, StoreError},
         timers::TimerKey,
     },
+    delegation::Answer,
     feed::Change,
 };
 
@@ -30,6 +31,8 @@ pub trait Platform {
     fn signal(&mut self, proc: ProcId, signal: Signal);
     /// Hands a change to the viewers.
     fn publish(&mut self, change: &Change);
+    /// Hands an answer to whoever called.
+    fn answer(&mut self, answer: &Answer);
     /// Performs one transaction now.
     ///
     /// # Errors
@@ -84,6 +87,7 @@ impl<P: Platform> Shell<P> {
                     Effect::Write { proc, bytes } => self.platform.write(*proc, bytes),
                     Effect::CloseStdin { proc } => self.platform.close_stdin(*proc),
                     Effect::Signal { proc, signal } => self.platform.signal(*proc, *signal),
+                    Effect::Answer(answer) => self.platform.answer(answer),
                     Effect::Publish(change) => self.platform.publish(change),
                     Effect::Store(txn) => next = Some(Input::Stored(self.platform.store(txn))),
                 }

@@ -30,6 +30,7 @@ use crate::{
         effect::{Signal, Spawn, Txn},
         input::{ExitStatus, Input, Now, Pipe, ProcId, SpawnError, StoreError},
     },
+    delegation::Answer,
     feed::Change,
     store::Store,
 };
@@ -57,6 +58,7 @@ pub struct Production {
     store: Store,
     inputs: mpsc::UnboundedSender<Input>,
     viewer: mpsc::UnboundedSender<Change>,
+    callers: mpsc::UnboundedSender<Answer>,
     stdin: BTreeMap<ProcId, mpsc::UnboundedSender<ToStdin>>,
     pids: BTreeMap<ProcId, u32>,
     tasks: JoinSet<()>,
@@ -119,6 +121,10 @@ impl Platform for Production {
 
     fn publish(&mut self, change: &Change) {
         let _ = self.viewer.send(change.clone());
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        let _ = self.callers.send(answer.clone());
     }
 
     fn store(&mut self, txn: &Txn) -> Result<(), StoreError> {
@@ -198,6 +204,8 @@ pub struct Doors {
     pub inputs: mpsc::UnboundedSender<Input>,
     /// The two feeds of the local viewer.
     pub feed: mpsc::UnboundedReceiver<Change>,
+    /// Answers to calls.
+    pub answers: mpsc::UnboundedReceiver<Answer>,
 }
 
 impl Engine {
@@ -213,11 +221,13 @@ impl Engine {
         let stored = store.load()?;
         let (inputs, happenings) = mpsc::unbounded_channel();
         let (viewer, feed) = mpsc::unbounded_channel();
+        let (callers, answers) = mpsc::unbounded_channel();
         let platform = Production {
             begun: Instant::now(),
             store,
             inputs: inputs.clone(),
             viewer,
+            callers,
             stdin: BTreeMap::new(),
             pids: BTreeMap::new(),
             tasks: JoinSet::new(),
@@ -226,7 +236,7 @@ impl Engine {
         let seed = platform.now().wall ^ (u64::from(std::process::id()) << 32);
         let mut shell = Shell::new(Core::new(config, seed), platform);
         shell.deliver(Input::Boot(Box::new(stored)));
-        Ok((Engine { shell, happenings }, Doors { inputs, feed }))
+        Ok((Engine { shell, happenings }, Doors { inputs, feed, answers }))
     }
 
     /// Runs until it is dropped. Evidence that is there comes before a timer that is due.

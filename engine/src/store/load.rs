@@ -27,6 +27,8 @@ use crate::{
 pub struct Stored {
     /// How often an engine was started on this database before.
     pub boots: u64,
+    /// Preferences: key and value.
+    pub prefs: Vec<(String, String)>,
     /// The chats.
     pub chats: Vec<StoredChat>,
     /// Rows that could not be read, with their places.
@@ -170,6 +172,10 @@ impl Loading<'_> {
         let store = self.store;
         store.each("SELECT value FROM meta WHERE key = 'boots'", [], |row| {
             self.stored.boots = text(row, 0).and_then(|boots| boots.parse().ok()).unwrap_or_default();
+        })?;
+        store.each("SELECT key, value FROM prefs ORDER BY key", [], |row| {
+            // A value that is no text is one that cannot be read.
+            self.stored.prefs.extend(text(row, 0).map(|key| (key, text(row, 1).unwrap_or_default())));
         })?;
         store.each("SELECT chat, row, config FROM chats ORDER BY chat", [], |row| {
             let Some(chat) = text(row, 0) else { return };

@@ -33,6 +33,7 @@ CREATE TABLE journal (chat TEXT NOT NULL, seq INTEGER NOT NULL, era INTEGER NOT 
 CREATE TABLE docs (doc TEXT PRIMARY KEY, chat TEXT NOT NULL, folded_seq INTEGER NOT NULL, snapshot BLOB NOT NULL);
 CREATE TABLE doc_updates (doc TEXT NOT NULL, n INTEGER NOT NULL, folded_seq INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (doc, n)) WITHOUT ROWID;
 CREATE TABLE blobs (key TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE prefs (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ";
 
 /// An open database.
@@ -153,6 +154,9 @@ impl Store {
         }
         for doc in &txn.docs {
             write_doc(doc, run)?;
+        }
+        for (key, value) in &txn.prefs {
+            run("INSERT OR REPLACE INTO prefs (key, value) VALUES (?, ?)", &[key, value])?;
         }
         sql.commit()
     }

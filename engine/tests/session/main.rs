@@ -6,8 +6,10 @@
 
 mod rig;
 
+mod agents;
 mod children;
 mod claude;
+mod delegation;
 mod documents;
 mod exits;
 mod gate;

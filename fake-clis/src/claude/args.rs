@@ -37,6 +37,8 @@ pub struct Args {
     pub allowed: Vec<String>,
     /// `--disallowedTools`: the rules of calls that never run.
     pub disallowed: Vec<String>,
+    /// Names of the MCP servers that `--mcp-config` brings.
+    pub mcp_servers: Vec<String>,
     /// Switches of the real CLI that change what it says in a way that was never recorded. All others that are not named here,
     /// `--system-prompt` and the like, are read and have no effect on the wire.
     pub unplayed: Vec<String>,
@@ -118,6 +120,7 @@ pub fn parse(launch: &Launch) -> Result<Args, Refusal> {
                 "--session-id" => args.session_id = Some(value),
                 "--allowedTools" | "--allowed-tools" => args.allowed.extend(rules::split(&value)),
                 "--disallowedTools" | "--disallowed-tools" => args.disallowed.extend(rules::split(&value)),
+                "--mcp-config" => args.mcp_servers.extend(servers(&value)),
                 _ => {}
             }
         } else if FLAGS.contains(&name) {
@@ -153,6 +156,12 @@ pub fn help() -> String {
     let flags = FLAGS.iter().map(|name| format!("\n  {name}"));
     let switches: String = valued.chain(flags).collect();
     format!("Usage: claude [options] [command] [prompt]\n\nOptions known to this understudy:{switches}")
+}
+
+/// Servers of an inline MCP configuration. A file, or what does not parse, brings none that the model could know of.
+fn servers(config: &str) -> Vec<String> {
+    let config: serde_json::Value = serde_json::from_str(config).unwrap_or_default();
+    config["mcpServers"].as_object().into_iter().flat_map(|servers| servers.keys().cloned()).collect()
 }
 
 /// The refusals that need the whole line.

@@ -15,7 +15,8 @@ use crate::{
 
 /// Checks all names of a scenario.
 pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
-    let mut names = Names { scenario, problems, chats: vec![MAIN_CHAT], steps: BTreeMap::new(), messages: Vec::new() };
+    let mut names =
+        Names { scenario, problems, chats: vec![MAIN_CHAT], claimed: Vec::new(), steps: BTreeMap::new(), messages: Vec::new() };
     names.devices();
     for step in &scenario.steps {
         names.step(step);
@@ -27,6 +28,8 @@ struct Names<'s, 'p> {
     problems: &'p mut Vec<Problem>,
     /// The chats that exist so far.
     chats: Vec<&'s str>,
+    /// Those of which only a claim is known: the record that creates them may come.
+    claimed: Vec<&'s str>,
     /// Labels of all steps so far and their places.
     steps: BTreeMap<&'s str, Span>,
     /// Labels of the messages so far.
@@ -112,6 +115,10 @@ impl<'s> Names<'s, '_> {
                         .help("give each step a label of its own"),
                 );
             }
+            if matches!(step.action, Action::Mcp(_)) {
+                // An agent makes chats: the first one is called as its step is.
+                self.chats.push(&label.value);
+            }
             if step.action.makes_a_message() {
                 self.messages.push(&label.value);
             }
@@ -133,6 +140,12 @@ impl<'s> Names<'s, '_> {
             Action::Create { chat, parent } | Action::Claim { chat, parent } => {
                 if let Some(parent) = parent {
                     self.chat(parent);
+                }
+                if matches!(step.action, Action::Claim { .. }) {
+                    self.claimed.push(&chat.value);
+                } else if let Some(at) = self.claimed.iter().position(|claimed| **claimed == chat.value) {
+                    self.claimed.remove(at);
+                    return;
                 }
                 self.new_chat(chat);
             }

@@ -203,6 +203,11 @@ impl Action {
         )
     }
 
+    /// Whether it is about a chat that must be there.
+    pub fn needs_its_chat(&self) -> bool {
+        !matches!(self, Action::Create { .. } | Action::Claim { .. } | Action::Switch { .. } | Action::Rpc(_) | Action::View(_))
+    }
+
     /// Whether it makes a message of the user that its label then names.
     pub fn makes_a_message(&self) -> bool {
         matches!(self, Action::Send(_) | Action::Queue(_) | Action::Steer(Steer::Text(_)))

@@ -32,8 +32,22 @@ pub enum Pipe {
 pub enum ForHost {
     /// A chat with its configuration.
     Create(ChatSetup),
+    /// A command of another device reached the host before the record that creates its chat.
+    Claim {
+        /// Chat.
+        chat: String,
+        /// Working directory.
+        cwd: String,
+    },
     /// The user does something.
     User(UserAction),
+    /// A request that is answered with [`FromHost::Answer`].
+    Call {
+        /// Names it in its answer.
+        id: u64,
+        /// What is asked.
+        call: HostCall,
+    },
     /// A process was started with this process id, or there is no such program.
     Spawned {
         /// Which.
@@ -68,6 +82,29 @@ pub enum ForHost {
     },
 }
 
+/// A request to a host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostCall {
+    /// Of its own surface.
+    Rpc {
+        /// The method.
+        method: String,
+        /// Its parameters.
+        params: Value,
+    },
+    /// To the MCP server that a process of the host was given.
+    Mcp {
+        /// The chat whose process it is.
+        chat: String,
+        /// What the host put into the server's environment.
+        env: BTreeMap<String, String>,
+        /// The method.
+        method: String,
+        /// Its parameters.
+        params: Value,
+    },
+}
+
 /// Configuration of a chat, as far as scenarios set it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatSetup {
@@ -83,8 +120,8 @@ pub struct ChatSetup {
     pub resume: Option<String>,
     /// Whether another session than that one is an error.
     pub require_session: bool,
-    /// Native subagents are off.
-    pub native_subagents_off: bool,
+    /// The chat it is a side chat of.
+    pub parent: Option<String>,
 }
 
 /// What a host wants done, or shows.
@@ -124,6 +161,13 @@ pub enum FromHost {
     },
     /// A change for the viewer.
     Feed(Feed),
+    /// The answer to a call, or why it was refused.
+    Answer {
+        /// Which call.
+        id: u64,
+        /// What came of it.
+        outcome: Result<Value, String>,
+    },
     /// Something that the host had its store do, and the outcome, for the trace.
     Disk {
         /// What, in short.
@@ -239,6 +283,13 @@ pub trait Host {
     /// A hash over everything that it keeps on its disk; none for a host whose disk is not the world's.
     fn store_digest(&self) -> Option<String> {
         None
+    }
+    /// The value of a pure function that a user interface of this host shows something with.
+    ///
+    /// # Errors
+    /// It has no such function, or the arguments are not what the function takes.
+    fn shows(&self, of: &str, _given: &Value) -> Result<Value, String> {
+        Err(format!("this host has no view function `{of}`"))
     }
     /// Takes one happening; everything that follows from it is done when this returns.
     fn take(&mut self, clock: Clock, happening: ForHost);

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{
     history::UserAction,
     host::{
-        ChatSetup,
+        ChatSetup, HostCall,
         fault::{Ending, Fault},
     },
     view::HostView,
@@ -20,6 +22,8 @@ pub struct Cue<'a> {
     pub view: &'a HostView,
     /// Processes in start order.
     pub processes: &'a BTreeMap<u32, Process>,
+    /// Answers of the host to calls, by the numbers of the calls.
+    pub answers: &'a BTreeMap<u64, Result<Value, String>>,
 }
 
 /// What a director wants.
@@ -29,8 +33,21 @@ pub enum Direct {
     Wait(Option<u64>),
     /// A chat is created.
     Create(ChatSetup),
+    /// A command reaches the host before the record that creates its chat.
+    Claim(ChatSetup),
     /// The user does something.
     Act(UserAction),
+    /// A request to the host; the answer stands in [`Cue::answers`] under this number.
+    Call(u64, HostCall),
+    /// The value of a view function is looked up; it stands in [`Cue::answers`] under this number.
+    Show {
+        /// The number.
+        number: u64,
+        /// The function.
+        of: String,
+        /// Its arguments.
+        given: Value,
+    },
     /// The stage itself writes to the stdin of a process (raw scenes).
     Write {
         /// To whom.

@@ -13,7 +13,10 @@ use scenarios::{
 use serde_json::Value;
 
 use super::director::{Cue, Direct, Director};
-use crate::{history::UserAction, host::ChatSetup};
+use crate::{
+    history::UserAction,
+    host::{ChatSetup, HostCall},
+};
 
 /// Chat that implied scenarios play in.
 pub const CHAT: &str = "main";
@@ -38,6 +41,8 @@ enum Outside {
 
 /// Plays a capture's host side.
 pub struct Implied {
+    /// The recording's host had switched the provider's own subagents off.
+    switch_off: bool,
     setup: Option<ChatSetup>,
     /// A raw scene needs a host that starts the process: its first message, whose line is not sent on.
     opening: Option<UserAction>,
@@ -89,8 +94,13 @@ pub fn setup(capture: &Capture) -> ChatSetup {
         bypass_permissions: value("--permission-mode").as_deref() == Some("bypassPermissions"),
         require_session: resume.is_some(),
         resume,
-        native_subagents_off: value("--disallowedTools").is_some(),
+        parent: None,
     }
+}
+
+/// Whether the capture's host had switched the provider's own subagents off.
+pub fn subagents_off(capture: &Capture) -> bool {
+    capture.header.launch.iter().any(|word| word.starts_with("--disallowedTools"))
 }
 
 impl Implied {
@@ -121,7 +131,7 @@ impl Implied {
             }
         }
         let opening = raw.is_some().then(|| UserAction::Send { chat: CHAT.to_owned(), message: id(), text: "raw".to_owned() });
-        Implied { setup: Some(setup(capture)), opening, places, raw }
+        Implied { switch_off: subagents_off(capture), setup: Some(setup(capture)), opening, places, raw }
     }
 
     /// Moves what the user does as a plan says; steps are numbered from 1 in the order of the recording.
@@ -237,6 +247,10 @@ pub fn text(content: &Value) -> String {
 
 impl Director for Implied {
     fn next(&mut self, cue: &Cue<'_>) -> Direct {
+        if std::mem::take(&mut self.switch_off) {
+            let params = serde_json::json!({"harness": "claude-code", "on": false});
+            return Direct::Call(0, HostCall::Rpc { method: "SetNativeSubagents".to_owned(), params });
+        }
         if let Some(setup) = self.setup.take() {
             return Direct::Create(setup);
         }

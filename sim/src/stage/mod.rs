@@ -4,7 +4,9 @@
 //! The stage delivers **one** event or one due timer of the host, lets the host run until it is done, looks with every
 //! invariant, and goes on. Two events never share a virtual millisecond.
 
+mod asking;
 pub mod brief;
+mod calls;
 pub mod changes;
 pub mod director;
 pub mod implied;

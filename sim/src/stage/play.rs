@@ -51,6 +51,8 @@ pub struct Stage<'a> {
     pub(super) stays_down: bool,
     /// What the plan has the user do as soon as the event that caused it is over.
     acts: std::collections::VecDeque<UserAction>,
+    /// Answers of the host to calls.
+    pub(super) answers: BTreeMap<u64, Result<serde_json::Value, String>>,
     /// Chats that the user made.
     pub(super) setups: Vec<ChatSetup>,
     /// Chats that the host lost before it had shown them: the user, who sees that they are not there, makes them again.
@@ -84,6 +86,7 @@ impl<'a> Stage<'a> {
             life: Life::NotYet,
             stays_down: false,
             acts: Default::default(),
+            answers: BTreeMap::new(),
             setups: Vec::new(),
             lost: Default::default(),
             slept_by_steps: 0,
@@ -206,14 +209,14 @@ impl<'a> Stage<'a> {
         if self.finished {
             return Ok(Some(None));
         }
-        let cue = Cue { now: self.now, view: self.viewer.view(), processes: &self.processes };
+        let cue = Cue { now: self.now, view: self.viewer.view(), processes: &self.processes, answers: &self.answers };
         match self.director.next(&cue) {
             Direct::Wait(until) => return Ok(Some(until)),
             Direct::Finished => {
                 self.finished = true;
                 return Ok(Some(None));
             }
-            Direct::Create(_) | Direct::Act(_) if !self.host.is_running() => {
+            Direct::Create(_) | Direct::Claim(_) | Direct::Act(_) | Direct::Call(..) if !self.host.is_running() => {
                 let words = "the user acts, but the engine is down: a `restart` step starts it again";
                 return Err(End::Wrong(words.to_owned()));
             }
@@ -221,7 +224,13 @@ impl<'a> Stage<'a> {
                 self.setups.push(setup.clone());
                 self.create(setup)?;
             }
+            Direct::Claim(setup) => self.claim(setup)?,
             Direct::Act(action) => self.user(action)?,
+            Direct::Call(number, call) => self.call(number, call)?,
+            Direct::Show { number, of, given } => {
+                let value = self.host.shows(&of, &given);
+                self.answers.insert(number, value);
+            }
             Direct::Write { pid, bytes } => self.queue.push(self.now, Event::Stdin { pid, bytes }),
             Direct::CloseStdin { pid } => self.queue.push(self.now, Event::StdinClosed { pid }),
             Direct::Signal { pid, signal } => self.queue.push(self.now, Event::Signal { pid, signal, by_host: false }),
@@ -415,6 +424,10 @@ impl<'a> Stage<'a> {
                     self.trace_feed(&feed);
                     self.viewer.take(clock, feed).map_err(End::Fault)?;
                 }
+                FromHost::Answer { id, outcome } => {
+                    self.trace.line(self.now, "host", super::calls::answered(id, &outcome), &[]);
+                    self.answers.insert(id, outcome);
+                }
                 FromHost::Disk { words, outcome, calls } => {
                     self.trace.line(self.now, "disk", format!("{words}: {outcome}"), &calls);
                 }
@@ -489,6 +502,6 @@ fn happening_words(pid: u32, happening: &ForHost) -> String {
         ForHost::Exit { code: Some(code), .. } => format!("process {pid} exited with code {code}"),
         ForHost::Exit { signal, .. } => format!("process {pid} ended by {}", signal.as_deref().unwrap_or("a signal")),
         ForHost::Bytes { bytes, .. } => format!("process {pid} wrote {} bytes on stderr", bytes.len()),
-        ForHost::Create(_) | ForHost::User(_) => String::new(),
+        ForHost::Create(_) | ForHost::Claim { .. } | ForHost::User(_) | ForHost::Call { .. } => String::new(),
     }
 }

@@ -7,6 +7,7 @@ use scenarios::{
 };
 
 use super::{
+    asking::{self, Asked, Asking, Asks, setup_of},
     director::{Cue, Direct, Director},
     lives,
     lookup::{self, Labels},
@@ -32,6 +33,7 @@ pub struct Scripted {
     labels: Labels,
     id: Box<dyn FnMut() -> String>,
     plan: Plan,
+    asking: Asking,
 }
 
 impl Scripted {
@@ -46,6 +48,7 @@ impl Scripted {
             labels: Labels::new(),
             id: Box::new(id),
             plan: Plan::default(),
+            asking: Asking::default(),
         }
     }
 
@@ -86,6 +89,27 @@ impl Scripted {
         None
     }
 
+    /// A step that asks the host something.
+    fn ask(&mut self, cue: &Cue<'_>, step: &Step, place: &str, since: u64) -> Asked {
+        let expected = match &step.action {
+            Action::Rpc(request) | Action::Mcp(request) => Some(&request.answer.value),
+            Action::View(view) => Some(&view.is.value),
+            _ => None,
+        };
+        let label = step.label.as_ref().map(|label| label.value.as_str());
+        let asks = Asks { place, since, label, expected, messages: &self.labels };
+        let messages = &self.labels;
+        self.asking.ask(cue, &asks, |asking, number| {
+            Ok(match &step.action {
+                Action::View(view) => Direct::Show { number, of: view.of.value.clone(), given: view.given.clone() },
+                Action::Rpc(request) => Direct::Call(number, asking.rpc(request, messages)),
+                Action::Mcp(request) => Direct::Call(number, asking.mcp(cue, step.chat(), request, messages)?),
+                Action::Switch { on, provider } => Direct::Call(number, asking::switch(*on, *provider)),
+                other => return Err(format!("`{}` asks nothing", other.key())),
+            })
+        })
+    }
+
     fn done(&mut self) {
         self.next += 1;
         self.since = None;
@@ -109,10 +133,11 @@ impl Director for Scripted {
     fn next(&mut self, cue: &Cue<'_>) -> Direct {
         loop {
             let Some(step) = self.scenario.steps.get(self.next).cloned() else { return Direct::Finished };
-            let chat = step.chat().to_owned();
-            if !self.created.contains(&chat) {
-                self.created.push(chat.clone());
-                return Direct::Create(ChatSetup { chat, ..self.setup.clone() });
+            let name = step.chat().to_owned();
+            let chat = self.asking.chat(&name);
+            if step.action.needs_its_chat() && !self.created.contains(&name) && !self.asking.made_by_host(&name) {
+                self.created.push(name.clone());
+                return Direct::Create(setup_of(&name, &self.setup));
             }
             let place = place(&self.scenario, step.number, step.action.key());
             let since = *self.since.get_or_insert(cue.now);
@@ -206,6 +231,27 @@ impl Director for Scripted {
                     }
                     self.done();
                     return Direct::Act(UserAction::Answer { chat, answers: answers(&answer) });
+                }
+                Action::Create { chat, parent } => {
+                    self.created.push(chat.value.clone());
+                    self.done();
+                    let parent = parent.map(|parent| self.asking.chat(&parent.value));
+                    return Direct::Create(ChatSetup { parent, ..setup_of(&chat.value, &self.setup) });
+                }
+                Action::Claim { chat, .. } => {
+                    self.created.push(chat.value.clone());
+                    self.done();
+                    return Direct::Claim(setup_of(&chat.value, &self.setup));
+                }
+                Action::Switch { .. } | Action::Rpc(_) | Action::Mcp(_) | Action::View(_) => {
+                    match self.ask(cue, &step, &place, since) {
+                        Asked::Wait(direct) => return direct,
+                        Asked::Over => self.done(),
+                        Asked::Differs(direct) => {
+                            self.done();
+                            return direct;
+                        }
+                    }
                 }
                 Action::Kill(Killing::Now) => {
                     self.done();

@@ -15,12 +15,15 @@ use engine::{
         Core,
         config::EngineConfig,
         effect::Effect,
-        input::{ChatSpec, Harness, Input, Now, Pipe, ProcId, StoreError},
+        input::{ChatSpec, Harness, Input, Now, Parent, Pipe, ProcId, StoreError},
     },
+    delegation::{Asked, Call, Origin},
     drivers::Capabilities,
+    feed::{Change, Row},
     store::{Store, Stored},
 };
 use parse::{Line, Verb};
+use serde_json::json;
 use viewer::Viewer;
 use watch::Watch;
 
@@ -54,6 +57,9 @@ pub struct Rig {
     watch: Watch,
     procs: BTreeMap<String, ProcId>,
     created: BTreeSet<String>,
+    /// Short names of ids that the engine made.
+    names: Vec<(String, String)>,
+    calls: u64,
     shows: Vec<String>,
     transcript: String,
     /// Every effect performed, in order.
@@ -76,6 +82,8 @@ impl Rig {
             watch: Watch::default(),
             procs: BTreeMap::new(),
             created: BTreeSet::new(),
+            names: Vec::new(),
+            calls: 0,
             shows: Vec::new(),
             transcript: String::new(),
             performed: Vec::new(),
@@ -87,7 +95,8 @@ impl Rig {
     /// Plays a script to its end.
     pub fn play(script: &str, failing: Option<Failing>) -> Rig {
         let mut rig = Rig::new(failing);
-        for (line, text) in parse::lines(script) {
+        for text in parse::lines(script) {
+            let line = parse::line(&rig.full(text));
             rig.line(line, text);
         }
         rig
@@ -144,13 +153,30 @@ impl Rig {
         }
         self.transcript.push_str(text);
         self.transcript.push('\n');
-        if !self.created.contains(&line.chat) && !matches!(line.verb, Verb::Chat(_) | Verb::Show(_) | Verb::Store(_)) {
+        let named = self.names.iter().any(|(id, _)| *id == line.chat);
+        if !named && !self.created.contains(&line.chat) && !line.verb.makes_its_chat() {
             self.create(&line.chat, Harness::Mock(MOCK), None);
         }
         match line.verb {
             Verb::Show(what) => self.shows.extend(what),
             Verb::Store(kind) => self.broken = kind,
-            Verb::Chat(chat) => self.create(&line.chat, chat.harness(MOCK), chat.resume),
+            Verb::Chat(chat) => self.create_with(&line.chat, chat.harness(MOCK), chat.resume, chat.parent),
+            Verb::Claim(cwd) => {
+                self.created.insert(line.chat.clone());
+                self.deliver(Input::Claim { chat: line.chat, cwd });
+            }
+            Verb::Port(port) => {
+                self.core = Core::new(EngineConfig { ipc_port: Some(port), ..EngineConfig::default() }, 7);
+            }
+            Verb::Rpc(method, params) => self.call(Asked::Rpc { method, params }),
+            Verb::Mcp { side_chats_only, method, params } => {
+                let origin = Origin { chat: line.chat, device: "device".to_owned(), side_chats_only };
+                let frame = match method.as_str() {
+                    "initialize" | "ping" | "tools/list" => json!({"id": "f", "method": method, "params": params}),
+                    tool => json!({"id": "f", "method": "tools/call", "params": {"name": tool, "arguments": params}}),
+                };
+                self.call(Asked::Mcp { origin, frame });
+            }
             Verb::Wait => self.fire_until(line.at),
             Verb::Input(input) => self.deliver(input),
             Verb::Said(bytes) => {
@@ -178,12 +204,52 @@ impl Rig {
         }
     }
 
+    fn call(&mut self, asked: Asked) {
+        self.calls += 1;
+        self.deliver(Input::Call(Call { id: self.calls, asked }));
+    }
+
+    /// Short names replaced by the ids that they stand for.
+    fn full(&self, text: &str) -> String {
+        let word = |word: &str| {
+            let colon = if word.ends_with(':') { ":" } else { "" };
+            let known = self.names.iter().find(|(_, name)| *name == word.trim_end_matches(':'));
+            known.map_or_else(|| word.to_owned(), |(id, _)| format!("{id}{colon}"))
+        };
+        let text = text.split(' ').map(word).collect::<Vec<_>>().join(" ");
+        self.names.iter().fold(text, |text, (id, name)| text.replace(&format!("\"{name}\""), &format!("\"{id}\"")))
+    }
+
+    /// Names what the engine gave an id of its own.
+    fn name(&mut self, change: &Change) {
+        let (id, stem) = match change {
+            Change::Row(Row::Chat(row)) => (&row.chat_id, "side"),
+            Change::Row(Row::Message(row)) => (&row.message_id, "note"),
+            _ => return,
+        };
+        if id.len() == 36 && !self.names.iter().any(|(known, _)| known == id) {
+            let number = self.names.iter().filter(|(_, name)| name.starts_with(stem)).count() + 1;
+            self.names.push((id.clone(), format!("{stem}{number}")));
+        }
+    }
+
     fn create(&mut self, chat: &str, harness: Harness, resume: Option<String>) {
+        self.create_with(chat, harness, resume, None);
+    }
+
+    fn create_with(&mut self, chat: &str, harness: Harness, resume: Option<String>, parent: Option<String>) {
         self.created.insert(chat.to_owned());
         let strict = resume.is_some();
         let resume_policy = if strict { engine::core::input::ResumePolicy::RequireExisting } else { Default::default() };
-        let spec =
-            ChatSpec { chat: chat.to_owned(), harness, cwd: "/w".to_owned(), resume, resume_policy, ..ChatSpec::default() };
+        let spec = ChatSpec {
+            chat: chat.to_owned(),
+            harness,
+            cwd: "/w".to_owned(),
+            resume,
+            resume_policy,
+            parent: parent.map_or(Parent::None, Parent::Chat),
+            ..ChatSpec::default()
+        };
         // Every chat begins with the same two rows: no script repeats them.
         let mark = self.transcript.len();
         self.deliver(Input::Create(spec));
@@ -248,6 +314,7 @@ impl Rig {
             self.procs.insert(spawn.chat.clone(), spawn.proc);
         }
         if let Effect::Publish(change) = effect {
+            self.name(change);
             self.watch.published(change, &self.viewer);
             self.viewer.take(change);
         }
@@ -257,6 +324,7 @@ impl Rig {
 
     fn print(&mut self, lines: Vec<String>) {
         for line in lines {
+            let line = self.names.iter().fold(line, |line, (id, name)| line.replace(id, name));
             self.transcript.push_str(&format!("    {line}\n"));
         }
     }

@@ -5,6 +5,8 @@ use engine::{
     drivers::Capabilities,
 };
 
+use serde_json::Value;
+
 use super::say;
 
 /// One input line: `TIME [CHAT:] [pN] VERB …`.
@@ -21,6 +23,18 @@ pub enum Verb {
     /// The store fails from here on, or works again.
     Store(Option<StoreError>),
     Chat(ChatWords),
+    /// A command claims a row with this directory.
+    Claim(String),
+    /// The engine is made anew, with this port for its MCP server.
+    Port(u16),
+    /// A request of the engine's own surface: its method and its parameters.
+    Rpc(String, Value),
+    /// A frame to the MCP server of the chat; with the flag, of a server that was started with it.
+    Mcp {
+        side_chats_only: bool,
+        method: String,
+        params: Value,
+    },
     Wait,
     Input(Input),
     /// Bytes of stdout.
@@ -34,10 +48,19 @@ pub enum Verb {
     Look(Vec<String>),
 }
 
-/// `chat claude`, or `chat mock [steer] [stop]`, with `resume=SESSION` for a strict run.
+impl Verb {
+    /// Whether no chat is to be made before it.
+    pub fn makes_its_chat(&self) -> bool {
+        matches!(self, Verb::Chat(_) | Verb::Claim(_) | Verb::Port(_) | Verb::Show(_) | Verb::Store(_) | Verb::Rpc(..))
+            || matches!(self, Verb::Input(Input::Control(Control::CliBuild { .. })))
+    }
+}
+
+/// `chat claude`, or `chat mock [steer] [stop]`, with `resume=SESSION` for a strict run and `parent=CHAT` for a side chat.
 pub struct ChatWords {
     words: Vec<String>,
     pub resume: Option<String>,
+    pub parent: Option<String>,
 }
 
 impl ChatWords {
@@ -77,10 +100,10 @@ impl Ends {
     }
 }
 
-/// The input lines of a script with their text.
-pub fn lines(script: &str) -> impl Iterator<Item = (Line, &str)> {
+/// The input lines of a script.
+pub fn lines(script: &str) -> impl Iterator<Item = &str> {
     let lines = script.lines().map(str::trim);
-    lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).map(|text| (line(text), text))
+    lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The script without the indentation of the test's source: inputs at the margin, a timer by two, effects by four.
@@ -105,7 +128,8 @@ pub fn first_difference(got: &str, wanted: &str) -> String {
     }
 }
 
-fn line(text: &str) -> Line {
+/// One input line.
+pub fn line(text: &str) -> Line {
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     let at = words.next().and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("no time: {text}"));
     let chat = words.next_if(|word| word.ends_with(':')).map_or("c", |word| word.trim_end_matches(':')).to_owned();
@@ -114,6 +138,11 @@ fn line(text: &str) -> Line {
     let verb = words.next().unwrap_or_else(|| panic!("no verb: {text}"));
     let rest: Vec<&str> = words.collect();
     Line { at, proc, verb: self::verb(verb, &rest, &chat), chat }
+}
+
+fn json_of(words: &[&str]) -> Value {
+    let text = words.join(" ");
+    if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}")) }
 }
 
 fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
@@ -130,8 +159,15 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
             _ => panic!("store busy, full or works, not {rest:?}"),
         }),
         "chat" => {
-            let resume = rest.iter().find_map(|word| word.strip_prefix("resume=")).map(str::to_owned);
-            Verb::Chat(ChatWords { words: own(), resume })
+            let value = |key: &str| rest.iter().find_map(|word| word.strip_prefix(key)).map(str::to_owned);
+            Verb::Chat(ChatWords { words: own(), resume: value("resume="), parent: value("parent=") })
+        }
+        "claim" => Verb::Claim(rest.first().copied().unwrap_or_default().to_owned()),
+        "port" => Verb::Port(rest[0].parse().expect("a port")),
+        "build" => control(Control::CliBuild { harness: rest[0].to_owned(), build: rest[1].to_owned() }),
+        "rpc" => Verb::Rpc(rest[0].to_owned(), json_of(&rest[1..])),
+        "mcp" | "mcp-only" => {
+            Verb::Mcp { side_chats_only: verb == "mcp-only", method: rest[0].to_owned(), params: json_of(&rest[1..]) }
         }
         "wait" => Verb::Wait,
         "send" => Verb::Input(Input::Message(message())),

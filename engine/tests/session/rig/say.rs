@@ -104,8 +104,9 @@ fn call(name: &str) -> ToolCall {
 /// The frames of Claude Code that these tests need; everything else about its wire is tested with the driver.
 fn frame(words: &[&str]) -> Value {
     match words {
-        ["init"] => json!({"type": "system", "subtype": "init", "session_id": "s1", "model": "m", "tools": [], "cwd": "/w",
-            "uuid": "u-init"}),
+        ["init", servers @ ..] => json!({"type": "system", "subtype": "init", "session_id": "s1", "model": "m", "tools": [],
+            "cwd": "/w", "uuid": "u-init",
+            "mcp_servers": servers.iter().map(|name| json!({"name": name, "status": "connected"})).collect::<Vec<_>>()}),
         ["lifecycle", message, state] => json!({"type": "command_lifecycle", "command_uuid": message, "state": state,
             "session_id": "s1", "uuid": format!("u-{message}-{state}")}),
         ["text", uuid, rest @ ..] => json!({"type": "assistant", "uuid": uuid, "session_id": "s1", "parent_tool_use_id": null,

@@ -6,6 +6,7 @@ use engine::{
         effect::{Effect, Signal},
         input::ProcId,
     },
+    delegation::CallError,
     drivers::mock::Heard,
     event::AgentEvent,
     feed::{Change, MessageState, Row, Status},
@@ -20,16 +21,18 @@ pub fn effect(effect: &Effect, shows: &[String]) -> Option<String> {
     Some(match effect {
         Effect::Spawn(spawn) => {
             let resume = spawn.args.iter().find_map(|arg| arg.strip_prefix("--resume="));
-            match resume {
+            let line = match resume {
                 Some(session) => format!("p{} spawned resuming {session}", number(spawn.proc)),
                 None => format!("p{} spawned", number(spawn.proc)),
-            }
+            };
+            if shown("launch") { line + &launch(&spawn.args) } else { line }
         }
         Effect::Write { proc, bytes } => format!("p{} <- {}", number(*proc), written(bytes)),
         Effect::CloseStdin { proc } => format!("p{} <- end", number(*proc)),
         Effect::Signal { proc, signal } => {
             format!("p{} {}", number(*proc), if *signal == Signal::Term { "SIGTERM" } else { "SIGKILL" })
         }
+        Effect::Answer(answer) => format!("answer {}: {}", answer.id, outcome(&answer.outcome)),
         Effect::Store(_) if shown("commit") => "commit".to_owned(),
         Effect::Publish(Change::Doc(update)) if shown("doc") => format!("document {}", update.doc_id),
         Effect::Publish(Change::Row(row)) => return self::row(row, &shown),
@@ -71,10 +74,52 @@ fn row(row: &Row, shown: &dyn Fn(&str) -> bool) -> Option<String> {
             format!("{}{} {state}", chat(&row.chat_id), row.message_id)
         }
         Row::Input(row) => format!("card {} {}", row.provider_request_id, if row.open { "open" } else { "closed" }),
-        Row::Chat(row) if shown("chat") => format!("{}last message: {}", chat(&row.chat_id), row.preview),
+        Row::Chat(row) if shown("chat") => {
+            let words = if row.preview.is_empty() { "no message".to_owned() } else { format!("last message: {}", row.preview) };
+            format!("{}{words}", chat(&row.chat_id))
+        }
         Row::Journal(row) if shown("journal") => format!("+{} {}", row.seq, event(&row.event)),
+        Row::Notice(row) => format!("notice {}", row.text),
         Row::Chat(_) | Row::Journal(_) => return None,
     })
+}
+
+/// What a launch of Claude Code says about delegation.
+fn launch(args: &[String]) -> String {
+    let mut words = String::new();
+    if let Some(tools) = args.iter().find_map(|arg| arg.strip_prefix("--disallowedTools=")) {
+        words += &format!(" without {tools}");
+    }
+    if let Some(config) = args.iter().skip_while(|arg| *arg != "--mcp-config").nth(1) {
+        let config: Value = serde_json::from_str(config).expect("the MCP configuration is JSON");
+        let env = config["mcpServers"]["engine"]["env"].as_object().expect("variables");
+        let values: Vec<String> = env
+            .iter()
+            .map(|(key, value)| format!("{}={}", key.trim_start_matches("ENGINE_"), value.as_str().unwrap_or("?")))
+            .collect();
+        words += &format!(" with {}", values.join(" "));
+    }
+    words
+}
+
+/// An answer: what a tool gave, or what was refused.
+fn outcome(outcome: &Result<Value, CallError>) -> String {
+    let frame = match outcome {
+        Ok(frame) => frame,
+        Err(error) => return format!("refused, {}", error.message),
+    };
+    let result = &frame["result"];
+    if let Some(error) = frame["error"]["message"].as_str() {
+        format!("error, {error}")
+    } else if result["isError"] == true {
+        format!("refused, {}", result["content"][0]["text"].as_str().unwrap_or("?"))
+    } else if !result["structuredContent"].is_null() {
+        result["structuredContent"].to_string()
+    } else if let Some(instructions) = result["instructions"].as_str() {
+        instructions.to_owned()
+    } else {
+        frame.to_string()
+    }
 }
 
 /// Only a second chat is named: most scripts have one.

@@ -37,6 +37,11 @@ impl Core {
         init["cwd"] = json!(cwd);
         init["session_id"] = json!(self.session);
         init["tools"] = json!(self.profile.tools(&self.args.disallowed));
+        if !self.args.mcp_servers.is_empty() {
+            // Not recorded: no scene was started with a server. A server that starts is listed as connected.
+            let servers = self.args.mcp_servers.iter().map(|name| json!({"name": name, "status": "connected"}));
+            init["mcp_servers"] = servers.collect();
+        }
         init["model"] = json!(self.model);
         init["permissionMode"] = json!(self.mode);
         init["claude_code_version"] = json!(self.profile.version);

@@ -3,6 +3,7 @@
 
 mod platform;
 mod translate;
+mod views;
 
 use std::{
     cell::{Cell, RefCell},
@@ -200,6 +201,8 @@ impl Host for EngineHost {
         let Some(shell) = &mut self.shell else { return };
         let input = match happening {
             ForHost::Create(setup) => Input::Create(translate::spec(setup)),
+            ForHost::Claim { chat, cwd } => Input::Claim { chat, cwd },
+            ForHost::Call { id, call } => translate::call(id, call),
             ForHost::User(action) => translate::user(action),
             ForHost::Spawned { proc, pid } => Input::Spawned { proc: ProcId(proc), result: pid.ok_or(SpawnError::NotInstalled) },
             ForHost::Bytes { proc, pipe, bytes } => Input::Bytes { proc: ProcId(proc), pipe: translate::pipe(pipe), bytes },
@@ -208,6 +211,10 @@ impl Host for EngineHost {
         };
         shell.deliver(input);
         self.look();
+    }
+
+    fn shows(&self, of: &str, given: &serde_json::Value) -> Result<serde_json::Value, String> {
+        views::value(of, given)
     }
 
     fn wants(&mut self) -> Vec<FromHost> {

@@ -12,6 +12,7 @@ use engine::{
         effect::{Effect, Signal, Spawn, Txn},
         input::{Now, ProcId, StoreError},
     },
+    delegation::Answer,
     feed,
     shell::Platform,
     store::Store,
@@ -75,6 +76,11 @@ impl Platform for SimPlatform {
 
     fn publish(&mut self, change: &feed::Change) {
         self.wants.extend(translate::change(change).map(FromHost::Feed));
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        let outcome = translate::outcome(answer);
+        self.wants.push(FromHost::Answer { id: answer.id, outcome });
     }
 
     fn store(&mut self, txn: &Txn) -> Result<(), StoreError> {

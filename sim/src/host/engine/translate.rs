@@ -1,13 +1,15 @@
 //! Between the stage's words and the engine's: settings and actions in, changes out.
 
 use engine::{
-    core::input::{ChatSpec, Control, Input, Message, Pipe as EnginePipe, ResumePolicy, Sandbox},
+    core::input::{ChatSpec, Control, Input, Message, Parent, Pipe as EnginePipe, ResumePolicy, Sandbox},
+    delegation::{Answer, Asked, Call, Origin, launch},
     feed,
 };
+use serde_json::{Value, json};
 
 use crate::{
     history::UserAction,
-    host::{ChatSetup, Feed, Pipe},
+    host::{ChatSetup, Feed, HostCall, Pipe},
     view::{MessageState, Status},
 };
 
@@ -28,7 +30,7 @@ pub(super) fn spec(setup: ChatSetup) -> ChatSpec {
         auto_approve: setup.bypass_permissions,
         resume: setup.resume,
         resume_policy: if setup.require_session { ResumePolicy::RequireExisting } else { ResumePolicy::AllowFresh },
-        native_subagents_off: setup.native_subagents_off,
+        parent: setup.parent.map_or(Parent::None, Parent::Chat),
         ..ChatSpec::default()
     }
 }
@@ -48,6 +50,40 @@ pub(super) fn user(action: UserAction) -> Input {
     }
 }
 
+pub(super) fn call(id: u64, call: HostCall) -> Input {
+    let asked = match call {
+        HostCall::Rpc { method, params } => Asked::Rpc { method, params },
+        HostCall::Mcp { chat, env, method, params } => Asked::Mcp {
+            // What the server process reads from its environment when it starts.
+            origin: Origin {
+                chat: env.get(launch::CHAT_ID).cloned().unwrap_or(chat),
+                device: env.get(launch::DEVICE_ID).cloned().unwrap_or_default(),
+                side_chats_only: env.get(launch::SIDE_CHATS_ONLY).is_some_and(|flag| flag == "1"),
+            },
+            frame: json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+        },
+    };
+    Input::Call(Call { id, asked })
+}
+
+/// What a caller reads in an answer: of an MCP frame what the tool or method gave.
+pub(super) fn outcome(answer: &Answer) -> Result<Value, String> {
+    let value = answer.outcome.clone().map_err(|error| error.message)?;
+    if value["jsonrpc"].is_null() {
+        return Ok(value);
+    }
+    let result = &value["result"];
+    if let Some(message) = value["error"]["message"].as_str() {
+        Err(message.to_owned())
+    } else if result["isError"] == true {
+        Err(result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+    } else if result["structuredContent"].is_null() {
+        Ok(result.clone())
+    } else {
+        Ok(result["structuredContent"].clone())
+    }
+}
+
 pub(super) fn change(change: &feed::Change) -> Option<Feed> {
     let row = match change {
         feed::Change::Doc(update) => {
@@ -58,7 +94,10 @@ pub(super) fn change(change: &feed::Change) -> Option<Feed> {
     Some(match row {
         feed::Row::Chat(row) => Feed::Chat {
             chat: row.chat_id.clone(),
-            parent: None,
+            parent: match &row.parent {
+                Parent::Chat(parent) => Some(parent.clone()),
+                Parent::None | Parent::Unknown => None,
+            },
             session: row.harness_session_id.clone(),
             last_message_at: row.last_message_at,
         },
@@ -91,6 +130,8 @@ pub(super) fn change(change: &feed::Change) -> Option<Feed> {
             provider_request: row.provider_request_id.clone(),
             open: row.open,
         },
+        // A word about the device is none about a chat.
+        feed::Row::Notice(_) => return None,
         feed::Row::Journal(row) => {
             Feed::Journal { chat: row.chat_id.clone(), seq: row.seq, event: serde_json::to_value(&row.event).ok()? }
         }
