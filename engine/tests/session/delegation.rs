@@ -1,5 +1,18 @@
 //! Delegation: the switch, what each run is started with, when a parked run makes way.
 
+use engine::{
+    core::{
+        Core,
+        config::EngineConfig,
+        effect::Effect,
+        input::{Input, Now},
+    },
+    delegation::{Asked, Call},
+    feed::{Change, Row},
+    store::Stored,
+};
+use serde_json::{Value, json};
+
 use crate::rig::check;
 
 /// SW-01, SW-21: switched off, the main chat loses its subagents; a side chat and a chat that may be one keep them.
@@ -359,4 +372,70 @@ fn a_switch_that_is_refused_switches() {
             answer 6: refused, There is no method `GetNativeSubagent`.
         "#,
     );
+}
+
+/// SW-07: the choice is there after a restart, and so is what is known of each chat's parent.
+#[test]
+fn a_choice_or_a_parent_is_lost_in_a_restart() {
+    check(
+        r#"
+        0 port 41
+        0 show launch
+        5 rpc SetNativeSubagents {"harness":"claude-code","on":false}
+            answer 1: {"off":["claude-code"],"switchable":["claude-code"]}
+        10 main: chat claude
+        20 side: chat claude parent=main
+        30 late: claim /w
+            late: Idle
+        40 restart
+            late: Idle
+            main: Idle
+            side: Idle
+        50 main: send m1 one
+            main: Working
+            main: m1 sent
+            p1 spawned without Agent,Task,Workflow with IPC_PORT=41 CHAT_ID=main DEVICE_ID=device SIDE_CHATS_ONLY=1
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        60 side: send m2 two
+            side: Working
+            side: m2 sent
+            p2 spawned with IPC_PORT=41 CHAT_ID=side DEVICE_ID=device
+            p2 <- initialize engine_initialize
+            p2 <- m2
+        70 late: send m3 three
+            late: Working
+            late: m3 sent
+            p3 spawned with IPC_PORT=41 CHAT_ID=late DEVICE_ID=device
+            p3 <- initialize engine_initialize
+            p3 <- m3
+        80 rpc GetNativeSubagents
+            answer 2: {"off":["claude-code"],"switchable":["claude-code"]}
+        "#,
+    );
+}
+
+/// A preference that cannot be read is told, and the engine starts with its default.
+#[test]
+fn a_corrupt_preference_stops_the_engine() {
+    let prefs = vec![("native_subagents_off".to_owned(), "[".to_owned()), ("titles".to_owned(), "false".to_owned())];
+    let mut core = Core::new(EngineConfig::default(), 1);
+    let mut notices = Vec::new();
+    let mut answers = Vec::<Value>::new();
+    let asked = Asked::Rpc { method: "GetNativeSubagents".to_owned(), params: json!({}) };
+    for input in [Input::Boot(Box::new(Stored { prefs, ..Stored::default() })), Input::Call(Call { id: 1, asked })] {
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            for effect in core.step(Now::default(), input) {
+                match effect {
+                    Effect::Store(_) => next = Some(Input::Stored(Ok(()))),
+                    Effect::Publish(Change::Row(Row::Notice(row))) => notices.push(row.text),
+                    Effect::Answer(answer) => answers.extend(answer.outcome),
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert_eq!(notices, ["the preference `native_subagents_off` cannot be read and has its default: ["]);
+    assert_eq!(answers, [json!({"off": [], "switchable": ["claude-code"]})]);
 }

@@ -60,6 +60,7 @@ pub struct Rig {
     /// Short names of ids that the engine made.
     names: Vec<(String, String)>,
     calls: u64,
+    config: EngineConfig,
     shows: Vec<String>,
     transcript: String,
     /// Every effect performed, in order.
@@ -84,6 +85,7 @@ impl Rig {
             created: BTreeSet::new(),
             names: Vec::new(),
             calls: 0,
+            config: EngineConfig::default(),
             shows: Vec::new(),
             transcript: String::new(),
             performed: Vec::new(),
@@ -95,10 +97,7 @@ impl Rig {
     /// Plays a script to its end.
     pub fn play(script: &str, failing: Option<Failing>) -> Rig {
         let mut rig = Rig::new(failing);
-        for text in parse::lines(script) {
-            let line = parse::line(&rig.full(text));
-            rig.line(line, text);
-        }
+        rig.go_on(script);
         rig
     }
 
@@ -112,8 +111,9 @@ impl Rig {
 
     /// Plays on.
     pub fn go_on(&mut self, script: &str) {
-        for (line, text) in parse::lines(script) {
+        for text in parse::lines(script) {
             if !self.is_dead() {
+                let line = parse::line(&self.full(text));
                 self.line(line, text);
             }
         }
@@ -132,7 +132,7 @@ impl Rig {
     pub fn restart(&mut self, killed_after: Option<u64>) {
         self.killed_after = killed_after.map(|after| self.performed.len() as u64 + after);
         self.lives += 1;
-        self.core = Core::new(EngineConfig::default(), 7 * self.lives);
+        self.core = Core::new(self.config.clone(), 7 * self.lives);
         self.viewer = Viewer::default();
         self.watch.reconnected();
         self.procs.clear();
@@ -166,7 +166,8 @@ impl Rig {
                 self.deliver(Input::Claim { chat: line.chat, cwd });
             }
             Verb::Port(port) => {
-                self.core = Core::new(EngineConfig { ipc_port: Some(port), ..EngineConfig::default() }, 7);
+                self.config.ipc_port = Some(port);
+                self.core = Core::new(self.config.clone(), 7);
             }
             Verb::Rpc(method, params) => self.call(Asked::Rpc { method, params }),
             Verb::Mcp { side_chats_only, method, params } => {

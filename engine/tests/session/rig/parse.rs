@@ -51,8 +51,10 @@ pub enum Verb {
 impl Verb {
     /// Whether no chat is to be made before it.
     pub fn makes_its_chat(&self) -> bool {
-        matches!(self, Verb::Chat(_) | Verb::Claim(_) | Verb::Port(_) | Verb::Show(_) | Verb::Store(_) | Verb::Rpc(..))
-            || matches!(self, Verb::Input(Input::Control(Control::CliBuild { .. })))
+        matches!(
+            self,
+            Verb::Chat(_) | Verb::Claim(_) | Verb::Port(_) | Verb::Show(_) | Verb::Store(_) | Verb::Restart | Verb::Rpc(..)
+        ) || matches!(self, Verb::Input(Input::Control(Control::CliBuild { .. })))
     }
 }
 
