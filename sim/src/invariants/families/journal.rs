@@ -123,7 +123,8 @@ fn ends(chat: &Chat) -> usize {
     chat.journal.iter().filter(|entry| restart(&entry.event)).count()
 }
 
-/// What is journaled between two turns, too.
+/// What is journaled between two turns, too: words aside, and what children do that outlive their turn.
 fn is_aside(event: &Value) -> bool {
-    matches!(event["type"].as_str(), Some("note" | "contextUsage" | "availableCommands" | "sessionStarted" | "agentChanged"))
+    let kind = event["type"].as_str();
+    matches!(kind, Some("note" | "contextUsage" | "availableCommands" | "sessionStarted" | "agentChanged" | "subagent"))
 }

@@ -4,7 +4,7 @@ use super::since;
 use crate::{
     history::What,
     invariants::{Found, Invariant, Moment},
-    view::{Chat, EntryState, HostView},
+    view::{Chat, Entry, EntryState, HostView, Part},
 };
 
 const ID: &str = "I16";
@@ -83,7 +83,7 @@ fn kept(before: &Chat, now: &Chat, at: u64, found: &mut Found) {
         format!("{}: journal row {} was shown and is gone", now.id, lost.unwrap_or_default())
     });
     let mut whole = before.transcript.iter().filter(|entry| entry.state != EntryState::Streaming);
-    let changed = whole.find(|entry| now.transcript.iter().all(|known| known != *entry));
+    let changed = whole.find(|entry| now.transcript.iter().all(|known| !same(known, entry)));
     found.judge(ID, at, changed.is_none(), || {
         format!(
             "{}: entry {} was whole and is gone or changed",
@@ -91,4 +91,18 @@ fn kept(before: &Chat, now: &Chat, at: u64, found: &mut Found) {
             changed.map(|entry| entry.id.as_str()).unwrap_or_default()
         )
     });
+}
+
+/// Whether two entries say the same. What became of a tool or a child of it may have changed: its process is gone.
+fn same(one: &Entry, other: &Entry) -> bool {
+    let part = |(one, other): (&Part, &Part)| match (one, other) {
+        (Part::Tool(one), Part::Tool(other)) => one.id == other.id && one.name == other.name,
+        (Part::Input { request: one, .. }, Part::Input { request: other, .. }) => one == other,
+        (one, other) => one == other,
+    };
+    one.id == other.id
+        && one.role == other.role
+        && one.state == other.state
+        && one.parts.len() == other.parts.len()
+        && one.parts.iter().zip(&other.parts).all(part)
 }
