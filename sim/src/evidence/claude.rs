@@ -233,7 +233,7 @@ impl Reader {
                 let Some(from) = abandoned["from_block_index"].as_u64() else { return };
                 let Some(blocks) = self.streamed.get_mut(message) else { return };
                 for block in blocks.split_off(&from).values() {
-                    evidence.blocks[*block].taken_back = true;
+                    evidence.blocks[*block].taken_back = Some(place.at);
                 }
             }
             _ => {}
@@ -243,7 +243,7 @@ impl Reader {
     fn delta(&mut self, evidence: &mut Evidence, place: Place, number: u64, thinking: bool) {
         let message = self.streamed.entry(self.message.clone()).or_default();
         let block = *message.entry(number).or_insert_with(|| {
-            let taken_back = false;
+            let taken_back = None;
             evidence.blocks.push(Block { message: self.message.clone(), number, thinking, taken_back, deltas: Vec::new() });
             evidence.blocks.len() - 1
         });

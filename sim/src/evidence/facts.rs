@@ -304,8 +304,8 @@ pub struct Block {
     pub number: u64,
     /// Whether it is thinking.
     pub thinking: bool,
-    /// Set when the provider took it back.
-    pub taken_back: bool,
+    /// When the provider took it back, ms.
+    pub taken_back: Option<u64>,
     /// The happenings of its deltas.
     pub deltas: Vec<usize>,
 }

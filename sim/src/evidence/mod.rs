@@ -114,10 +114,9 @@ impl Evidence {
             What::HostEnded { .. } => {
                 self.host_ends.push(at);
                 // From here on nobody hears its processes, and none of them serves a chat.
-                for process in self.processes.iter_mut().filter(|process| process.exited_at.is_none()) {
-                    process.silent_at.get_or_insert(at);
-                    process.running = false;
-                }
+                let left = self.processes.iter().filter(|process| process.exited_at.is_none());
+                let left: Vec<u32> = left.map(|process| process.pid).collect();
+                left.into_iter().for_each(|pid| self.gone(pid, at, false));
             }
             What::Spawned { pid, chat, argv } => {
                 self.processes.push(ProcessFacts::started(*pid, chat.clone(), argv, at));
@@ -187,6 +186,13 @@ impl Evidence {
 
     fn process_mut(&mut self, pid: u32) -> Option<&mut ProcessFacts> {
         self.processes.iter_mut().rev().find(|process| process.pid == pid)
+    }
+
+    /// Whether the host ended after the user had sent the message and before a provider received it: then it waits until the user
+    /// sends something, and comes behind that.
+    pub fn waited_over_an_end(&self, message: &MessageFacts) -> bool {
+        let (sent, received) = (message.sent_at.unwrap_or_default(), message.received_at().unwrap_or(u64::MAX));
+        self.host_ends.iter().any(|end| *end >= sent && *end < received)
     }
 
     fn gone(&mut self, pid: u32, at: u64, exited: bool) {

@@ -73,7 +73,7 @@ fn summary(scene: &str) -> String {
     for piece in &evidence.pieces {
         let child = if piece.tagged { "  " } else { "" };
         let words = match piece.kind {
-            PieceKind::Block(number) if evidence.blocks[number].taken_back => "taken back".to_string(),
+            PieceKind::Block(number) if evidence.blocks[number].taken_back.is_some() => "taken back".to_string(),
             PieceKind::Block(number) if evidence.blocks[number].thinking => "thinking".to_string(),
             PieceKind::Thinking(_) => "thinking".to_string(),
             PieceKind::ToolUse(_) => format!("call {}", evidence.tool_block(&history, piece)["name"]),

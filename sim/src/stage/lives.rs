@@ -82,6 +82,16 @@ impl Stage<'_> {
         self.processes.values().any(|process| process.orphan && process.is_alive())
     }
 
+    /// Starts the host although processes of the dead one wait for ever: whoever watches over it kills them first.
+    pub(super) fn start_over_orphans(&mut self) -> Result<(), End> {
+        self.own_instant();
+        let left = self.processes.values().filter(|process| process.orphan && process.is_alive());
+        let left: Vec<u32> = left.map(|process| process.pid).collect();
+        left.into_iter().for_each(|pid| self.signalled(pid, "SIGKILL", false));
+        self.own_instant();
+        self.start_host()
+    }
+
     /// Starts the host. A viewer finds it again and gets everything anew.
     pub(super) fn start_host(&mut self) -> Result<(), End> {
         let first = self.life == Life::NotYet;

@@ -141,9 +141,7 @@ impl<'a> Stage<'a> {
             let next = [event, timer, restart, wake].into_iter().flatten().min();
             let Some(next) = next else {
                 if let Life::Ended { again: true, .. } = self.life {
-                    // A process that the dead host left behind waits for ever: nobody else is there to wait for.
-                    self.own_instant();
-                    self.start_host()?;
+                    self.start_over_orphans()?;
                     return self.happened();
                 }
                 if self.untie() || (!self.finished && self.director.go_on()) {

@@ -91,7 +91,8 @@ impl Invariant for Bytes {
                     continue;
                 }
                 match piece.kind {
-                    PieceKind::Block(number) if evidence.blocks[number].thinking || evidence.blocks[number].taken_back => {}
+                    PieceKind::Block(number)
+                        if evidence.blocks[number].thinking || evidence.blocks[number].taken_back.is_some() => {}
                     PieceKind::Block(_) | PieceKind::Text(_) => {
                         let mut text = String::new();
                         evidence.words(moment.history, piece, |at, index, words| {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory;
+use super::{memory, owed::unwritten};
 use crate::{
     evidence::{Block, Evidence, Shared},
     invariants::{Found, Invariant, Moment},
@@ -149,10 +149,10 @@ fn taken_back(evidence: &Evidence, chat: &Chat, memory: &mut Memory, at: u64, fo
     if !chat.delivery.is_delivered() {
         return;
     }
-    for block in evidence.blocks.iter().filter(|block| block.taken_back) {
+    for block in evidence.blocks.iter().filter(|block| block.taken_back.is_some_and(|at| !unwritten(evidence, at))) {
         // A later process may use the same ids again; what it did not take back is rightly shown.
         let same = |other: &&Block| other.message == block.message && other.number == block.number;
-        if evidence.blocks.iter().filter(same).any(|other| !other.taken_back) {
+        if evidence.blocks.iter().filter(same).any(|other| other.taken_back.is_none()) {
             continue;
         }
         let key = format!("{}/{}", block.message, block.number);

@@ -169,6 +169,7 @@ fn order(evidence: &Evidence, moment: &Moment<'_>, found: &mut Found) {
             .messages
             .iter()
             .filter(|message| message.chat.as_deref() == Some(&chat.id) && !message.send_now && message.withdrawn_at.is_none())
+            .filter(|message| !evidence.waited_over_an_end(message))
             .filter(|message| message.receipts.len() == 1 && message.receipts[0].returned_at.is_none())
             .collect();
         plain.sort_by_key(|message| message.sent_at);

@@ -9,7 +9,7 @@ use crate::{
 
 /// Whether untagged content said there must be shown.
 pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
-    if unwritten(evidence, place) {
+    if unwritten(evidence, place.at) {
         return false;
     }
     let Some(number) = chat.turns.iter().rposition(|turn| turn.accepted_at <= place.at) else { return false };
@@ -29,15 +29,15 @@ pub(super) fn owed(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
 
 /// Whether the viewer cannot know what the host made of what was said there: its disk refused its writes, so that nobody knows
 /// where its turns began and ended; or it ended before it had to have written it down.
-fn unwritten(evidence: &Evidence, place: Place) -> bool {
-    evidence.withheld.iter().any(|(from, to)| *from <= place.at && place.at <= to + GATE_MS)
-        || evidence.host_ends.iter().any(|end| *end >= place.at && *end <= place.at + FLUSH_BOUND_MS)
+pub(super) fn unwritten(evidence: &Evidence, at: u64) -> bool {
+    evidence.withheld.iter().any(|(from, to)| *from <= at && at <= to + GATE_MS)
+        || evidence.host_ends.iter().any(|end| *end >= at && *end <= at + FLUSH_BOUND_MS)
 }
 
 /// Whether the run that this process served was over: stopped, failed, given up, or replaced by a newer process; or nobody can
 /// tell.
 pub(super) fn run_is_over(evidence: &Evidence, chat: &Chat, place: Place) -> bool {
-    if unwritten(evidence, place) {
+    if unwritten(evidence, place.at) {
         return true;
     }
     let Some(process) = evidence.process(place.pid) else { return true };

@@ -7,7 +7,8 @@ use super::super::{
     wire::{Batch, Wire, slot},
 };
 use crate::{
-    invariants::{Found, Invariant, Moment},
+    history::What,
+    invariants::{Found, Invariant, Moment, host::FLUSH_BOUND_MS},
     view::{JournalEntry, MessageState},
 };
 
@@ -98,7 +99,14 @@ impl Invariant for OneSteered {
         for message in self.wire.messages.values().filter(|message| !message.first) {
             let Some(taken) = message.taken else { continue };
             let Some(proc) = self.wire.procs.get(&message.pid) else { continue };
-            let unheard = proc.over.is_some_and(|over| over <= taken);
+            let taken_at = moment.history.happenings.get(taken).map_or(0, |happening| happening.at);
+            // A host that ends may not have written down what it had just heard.
+            let lost = moment.history.happenings.iter().any(|happening| {
+                matches!(happening.what, What::HostEnded { .. })
+                    && happening.at >= taken_at
+                    && happening.at <= taken_at + FLUSH_BOUND_MS
+            });
+            let unheard = lost || proc.over.is_some_and(|over| over <= taken);
             if unheard || message.cancelled.is_some() || message.taken_back.is_some() {
                 continue;
             }

@@ -217,6 +217,10 @@ impl Invariant for SessionFollowed {
             }
         }
         for batch in &look.batches {
+            if batch.rewound {
+                // The note may have been lost with the host that was about to write it down.
+                self.owed.retain(|(_, pid, _)| self.wire.chat_of(*pid) != Some(&batch.chat.id));
+            }
             let notes = batch.entries.iter().any(|entry| frames::kind(&entry.event) == "note");
             if notes {
                 self.owed.retain(|(index, pid, _)| {

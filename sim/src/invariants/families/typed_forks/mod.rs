@@ -67,6 +67,10 @@ impl Forks {
         let look = self.wire.next(moment);
         for (index, happening) in look.happened() {
             self.wire.happened(index, happening);
+            if matches!(happening.what, What::HostEnded { .. }) {
+                // Whoever comes next settles what ran with the chips, without a word of a driver.
+                self.chats.values_mut().flatten().for_each(|fork| fork.closed = true);
+            }
             let What::Said { pid, frame, .. } = &happening.what else { continue };
             if !frames::is_fork_start(frame) {
                 continue;

@@ -25,6 +25,10 @@ impl Wire {
             What::Heard { pid, frame } => self.heard(index, *pid, frame),
             What::PipeEnd { pid, pipe } if pipe == "stdout" => self.gone(index, *pid),
             What::Exited { pid, .. } => self.gone(index, *pid),
+            What::HostEnded { .. } => {
+                let left: Vec<u32> = self.procs.keys().copied().collect();
+                left.into_iter().for_each(|pid| self.gone(index, pid));
+            }
             What::Signal { pid, by_host: true, .. } => self.over(index, *pid),
             _ => {}
         }

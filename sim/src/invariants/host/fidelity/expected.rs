@@ -9,7 +9,7 @@ use super::{
 use crate::{
     evidence::{Evidence, Piece, PieceKind, Place},
     history::History,
-    invariants::host::owed::{owed, run_is_over},
+    invariants::host::owed::{owed, run_is_over, unwritten},
     view::Chat,
 };
 
@@ -84,12 +84,13 @@ impl<'a> Reader<'a, '_> {
         match piece.kind {
             PieceKind::Block(number) => {
                 let block = &self.evidence.blocks[number];
-                if block.taken_back {
+                let forgotten = block.taken_back.is_some_and(|at| unwritten(self.evidence, at));
+                if block.taken_back.is_some() && !forgotten {
                     return;
                 }
                 let kind = if block.thinking { Kind::Thinking } else { Kind::Reply };
                 self.words(piece, |place, words| {
-                    let must = owed(self.evidence, self.chat, place);
+                    let must = !forgotten && owed(self.evidence, self.chat, place);
                     self.write(&mut expected.said, kind, words, must);
                 });
             }

@@ -117,7 +117,8 @@ impl Judge<'_> {
         }
         let arrived = self.users_shown().filter_map(|entry| {
             let message = self.evidence.message(&entry.id)?;
-            (message.receipts.len() == 1).then(|| (message.receipts[0].index, entry.id.as_str()))
+            (message.receipts.len() == 1 && !self.evidence.waited_over_an_end(message))
+                .then(|| (message.receipts[0].index, entry.id.as_str()))
         });
         let arrived: Vec<_> = arrived.collect();
         for pair in arrived.windows(2) {
