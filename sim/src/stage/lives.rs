@@ -95,13 +95,14 @@ impl Stage<'_> {
     /// Starts the host. A viewer finds it again and gets everything anew.
     pub(super) fn start_host(&mut self) -> Result<(), End> {
         let first = self.life == Life::NotYet;
+        let ended = if let Life::Ended { since, .. } = self.life { since } else { 0 };
         if !first {
             self.trace.line(self.now(), "world", "starts the host again".to_owned(), &[]);
         }
         self.life = Life::Runs;
         let clock = self.clock();
         if !first {
-            self.viewer.reconnect(clock);
+            self.viewer.reconnect(clock, ended);
         }
         match self.host.start(clock) {
             Ok(()) => {

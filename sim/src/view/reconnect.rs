@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::invariants::host::FLUSH_BOUND_MS;
+
 use super::{
     model::{Cause, Chat, Clock, JournalEntry, Message, MessageState, Settle, Turn},
     viewer::Viewer,
@@ -30,10 +32,16 @@ impl Before {
 }
 
 impl Viewer {
-    /// Forgets what was shown; what comes until the end of this batch comes again.
-    pub fn reconnect(&mut self, clock: Clock) {
+    /// Forgets what was shown by a host that ended at `ended` (ms); what comes until the end of this batch comes again.
+    pub fn reconnect(&mut self, clock: Clock, ended: u64) {
         self.forget();
         let mut before = BTreeMap::new();
+        for chat in &mut self.view_mut().chats {
+            // Work that nobody had asked for, begun and not yet written down: the next host never knew of it.
+            let unwritten =
+                |turn: &Turn| turn.cause == Cause::Wake && turn.settles.is_empty() && turn.accepted_at + FLUSH_BOUND_MS >= ended;
+            chat.turns.retain(|turn| !unwritten(turn));
+        }
         for (index, chat) in self.view_mut().chats.iter_mut().enumerate() {
             let journal = std::mem::take(&mut chat.journal);
             let known = Before {
@@ -80,6 +88,6 @@ pub(super) fn unseen_turn(chat: &Chat, clock: Clock, settle: Settle) -> Turn {
             && message.accepted_at == clock.mono
             && !chat.turns.iter().any(|turn| turn.cause == Cause::Message(message.id.clone()))
     });
-    let cause = unseen.map_or(Cause::Recovery, |message| Cause::Message(message.id.clone()));
+    let cause = unseen.map_or(Cause::Wake, |message| Cause::Message(message.id.clone()));
     Turn { number: chat.turns.len() as u64 + 1, cause, accepted_at: clock.mono, settles: vec![settle] }
 }
