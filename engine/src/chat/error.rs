@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum DocError {
     /// Bytes that Loro refuses.
-    #[error("failed to load document {doc_id}: {what} is damaged ({source}); restore the database from a copy")]
+    #[error("failed to load document {doc_id}: {what} is damaged ({source}); it is made again from the journal")]
     Damaged {
         /// Document id.
         doc_id: String,

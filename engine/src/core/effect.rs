@@ -32,6 +32,13 @@ pub enum Effect {
         /// Which.
         signal: Signal,
     },
+    /// Read a file that the provider keeps; its content comes back as an input.
+    ReadFile {
+        /// For whom.
+        proc: ProcId,
+        /// Where, below the provider's own directory (`$CLAUDE_CONFIG_DIR`, or `.claude` in the home directory).
+        path: String,
+    },
     /// A change for the viewers.
     Publish(Change),
     /// The answer to a call.

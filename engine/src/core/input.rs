@@ -97,6 +97,13 @@ pub enum Input {
         /// The system's process id, or why there is none.
         result: Result<u32, SpawnError>,
     },
+    /// What came of reading a file of the provider (class 2).
+    File {
+        /// For whom.
+        proc: ProcId,
+        /// The content; none: there is no such file, or it cannot be read.
+        content: Option<Vec<u8>>,
+    },
     /// A message of the user (class 3).
     Message(Message),
     /// A message of the user for the queue (class 3).

@@ -81,6 +81,7 @@ impl Core {
                 self.forget(proc);
             }
             Input::Spawned { proc, result } => self.drive(proc, |driver, cx| driver.spawned(cx, result)),
+            Input::File { proc, content } => self.drive(proc, |driver, cx| driver.file(cx, content.as_deref())),
             Input::Timer(key) => self.timer(key),
             Input::Boot(_) | Input::Stored(_) => {}
         }

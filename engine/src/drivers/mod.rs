@@ -140,6 +140,10 @@ pub trait Driver {
     fn capabilities(&self) -> Capabilities;
     /// Starts the process with the first prompt.
     fn start(&mut self, cx: &mut Cx<'_>, first: &Message);
+    /// What came of a read of one of the provider's files; none: there is no such file, or it cannot be read.
+    fn file(&mut self, cx: &mut Cx<'_>, content: Option<&[u8]>) {
+        let _ = (cx, content);
+    }
     /// What came of the spawn.
     fn spawned(&mut self, cx: &mut Cx<'_>, result: Result<u32, SpawnError>);
     /// Bytes of a pipe.

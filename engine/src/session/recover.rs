@@ -367,11 +367,17 @@ fn resting(id: &str, device_id: String) -> SessionRow {
 
 /// The last session that the journal names, unless it was begun in another directory.
 fn named_session(rows: &[JournalRow], cwd: &str) -> Option<String> {
+    let began = rows.iter().rev().find_map(|row| match &row.event {
+        AgentEvent::SessionStarted { cwd, .. } => Some(cwd.as_deref()),
+        _ => None,
+    });
+    if began.flatten().is_some_and(|began| began != cwd) {
+        return None;
+    }
     rows.iter().rev().find_map(|row| match &row.event {
-        AgentEvent::Done { session_id: Some(session), .. } => Some(Some(session.clone())),
-        AgentEvent::SessionStarted { session_id, cwd: began, .. } => {
-            Some(Some(session_id.clone()).filter(|_| began.as_deref().is_none_or(|began| began == cwd)))
+        AgentEvent::Done { session_id: Some(session_id), .. } | AgentEvent::SessionStarted { session_id, .. } => {
+            Some(session_id.clone())
         }
         _ => None,
-    })?
+    })
 }

@@ -29,6 +29,8 @@ pub trait Platform {
     fn close_stdin(&mut self, proc: ProcId);
     /// Sends a signal.
     fn signal(&mut self, proc: ProcId, signal: Signal);
+    /// Reads a file below the provider's own directory; an `Input::File` must follow.
+    fn read_file(&mut self, proc: ProcId, path: &str);
     /// Hands a change to the viewers.
     fn publish(&mut self, change: &Change);
     /// Hands an answer to whoever called.
@@ -88,6 +90,7 @@ impl<P: Platform> Shell<P> {
                     Effect::CloseStdin { proc } => self.platform.close_stdin(*proc),
                     Effect::Signal { proc, signal } => self.platform.signal(*proc, *signal),
                     Effect::Answer(answer) => self.platform.answer(answer),
+                    Effect::ReadFile { proc, path } => self.platform.read_file(*proc, path),
                     Effect::Publish(change) => self.platform.publish(change),
                     Effect::Store(txn) => next = Some(Input::Stored(self.platform.store(txn))),
                 }

@@ -119,6 +119,13 @@ impl Platform for Production {
         }
     }
 
+    fn read_file(&mut self, proc: ProcId, path: &str) {
+        let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".claude"));
+        let root = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home);
+        let content = root.and_then(|root| std::fs::read(root.join(path)).ok());
+        let _ = self.inputs.send(Input::File { proc, content });
+    }
+
     fn publish(&mut self, change: &Change) {
         let _ = self.viewer.send(change.clone());
     }

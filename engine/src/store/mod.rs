@@ -243,4 +243,108 @@ mod tests {
         assert_eq!(Store::open(&path).err(), Some(StoreError::Corrupt));
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "this is not a database, it is somebody's notes");
     }
+
+    /// A database file with `rows` journal rows, and where it is.
+    fn file(rows: u64) -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().expect("dir");
+        let path = dir.path().join("engine.sqlite");
+        let mut store = Store::open(&path).expect("made");
+        for seq in 1..=rows {
+            store.commit(&Txn { journal: vec![journal(seq)], ..Txn::default() }).expect("written");
+        }
+        (dir, path)
+    }
+
+    fn sql(path: &std::path::Path, text: &str) {
+        Connection::open(path).expect("opened").execute_batch(text).expect("done");
+    }
+
+    #[test]
+    fn a_database_of_another_version_is_changed() {
+        for (mark, refusal) in [
+            ("PRAGMA user_version = 99", StoreError::Version { found: 99 }),
+            ("PRAGMA user_version = 1", StoreError::Version { found: 1 }),
+            ("PRAGMA application_id = 7", StoreError::Corrupt),
+        ] {
+            let (_dir, path) = file(1);
+            sql(&path, mark);
+            let before = std::fs::read(&path).expect("read");
+            assert_eq!(Store::open(&path).err(), Some(refusal), "{mark}");
+            assert_eq!(std::fs::read(&path).expect("read"), before, "{mark}: the file was changed");
+        }
+        let dir = tempfile::tempdir().expect("dir");
+        let path = dir.path().join("notes.sqlite");
+        sql(&path, "CREATE TABLE notes (text)");
+        assert_eq!(Store::open(&path).err(), Some(StoreError::Corrupt), "somebody else's database");
+    }
+
+    /// JR-01: rows as SQLite keeps them, and values of types that the engine never writes.
+    #[test]
+    fn a_damaged_row_keeps_the_database_from_being_read() {
+        for damage in [
+            "UPDATE journal SET crc32 = crc32 + 1 WHERE seq = 2",
+            "UPDATE journal SET length = 'long' WHERE seq = 2",
+            "UPDATE journal SET event = 7 WHERE seq = 2",
+            "UPDATE journal SET event = x'ff00' WHERE seq = 2",
+            "DELETE FROM journal WHERE seq = 2",
+        ] {
+            let (_dir, path) = file(3);
+            sql(&path, damage);
+            let stored = Store::open(&path).expect("opened").load().expect("read");
+            let places: Vec<&Place> = stored.damage.iter().map(|damage| &damage.place).collect();
+            assert_eq!(places, [&Place::JournalRow(2)], "{damage}");
+            assert_eq!(stored.chats[0].journal.rows.len(), 3, "{damage}");
+        }
+        let (_dir, path) = file(3);
+        sql(&path, "UPDATE journal SET crc32 = 0 WHERE seq = 3; INSERT INTO sessions VALUES ('c', 'no JSON')");
+        let stored = Store::open(&path).expect("opened").load().expect("read");
+        let places: Vec<&Place> = stored.damage.iter().map(|damage| &damage.place).collect();
+        assert_eq!(places, [&Place::Session, &Place::JournalTail(3)]);
+    }
+
+    /// JR-01: a write-ahead log that ends anywhere gives the rows of a whole number of transactions, and never fewer than a
+    /// shorter log does.
+    #[test]
+    fn a_log_cut_in_its_tail_is_refused() {
+        let dir = tempfile::tempdir().expect("dir");
+        let path = dir.path().join("engine.sqlite");
+        let mut store = Store::open(&path).expect("made");
+        for seq in 1..=4 {
+            store.commit(&Txn { journal: vec![journal(seq)], ..Txn::default() }).expect("written");
+        }
+        // The files as a kill leaves them: the store is not closed.
+        let main = std::fs::read(&path).expect("read");
+        let log = std::fs::read(dir.path().join("engine.sqlite-wal")).expect("read");
+        let mut most = 0;
+        // The schema is in the log's beginning; the transactions are in its tail.
+        for end in (log.len() - 5 * 4_120..=log.len()).step_by(103).chain([log.len()]) {
+            let copy = tempfile::tempdir().expect("dir");
+            let path = copy.path().join("engine.sqlite");
+            std::fs::write(&path, &main).expect("write");
+            std::fs::write(copy.path().join("engine.sqlite-wal"), &log[..end]).expect("write");
+            let stored = Store::open(&path).expect("opened").load().expect("read");
+            assert_eq!(stored.damage, [], "cut at {end}");
+            let rows = stored.chats.first().map_or(0, |chat| chat.journal.rows.len());
+            assert!(rows >= most, "cut at {end}: {rows} rows where a shorter log has {most}");
+            most = rows;
+        }
+        assert_eq!(most, 4);
+    }
+
+    /// JR-02.
+    #[test]
+    fn a_viewer_of_an_older_era_gets_only_what_is_new() {
+        let mut store = Store::in_memory().expect("in memory");
+        let rows = |era: u64| JournalRow { era, ..journal(era + 2) };
+        store.commit(&Txn { journal: vec![journal(1), journal(2), rows(1)], ..Txn::default() }).expect("written");
+        let numbers = |store: &mut Store, era, after| {
+            let rows = store.replay("c", era, after).expect("read");
+            rows.iter().map(|row| row.seq).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&mut store, 1, 2), [3]);
+        assert_eq!(numbers(&mut store, 1, 3), [0_u64; 0]);
+        store.commit(&Txn { journal: vec![rows(2)], ..Txn::default() }).expect("written");
+        assert_eq!(numbers(&mut store, 1, 3), [1, 2, 3, 4], "the era changed");
+        assert_eq!(numbers(&mut store, 2, 3), [4]);
+    }
 }

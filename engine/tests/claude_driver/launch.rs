@@ -27,6 +27,7 @@ fn a_configured_launch_differs() {
         with subagents-off
         with old-cli
         start a Hello
+            reads projects/-work/s1.jsonl
             spawn CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1 claude --print --input-format stream-json --output-format stream-json --verbose --include-partial-messages --replay-user-messages --permission-prompt-tool stdio --model opus[1m] --effort high --permission-mode bypassPermissions --resume=s1 --disallowedTools=Agent,Task,Workflow
             > initialize engine_initialize
             > user a: Hello

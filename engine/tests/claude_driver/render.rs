@@ -126,6 +126,7 @@ fn effect_line(effect: &Effect) -> String {
             assert!(text.ends_with('\n') && text.matches('\n').count() == 1, "a line is written whole: {text:?}");
             written(&serde_json::from_str(&text).expect("the CLI dies of a line that is no JSON"))
         }
+        Effect::ReadFile { path, .. } => format!("reads {path}"),
         Effect::CloseStdin { .. } => "stdin closed".to_owned(),
         Effect::Signal { signal, .. } => format!("signal {signal:?}"),
         other => format!("{other:?}"),

@@ -101,7 +101,14 @@ impl Stage {
                 self.silently(&[&start, "response engine_initialize {}", &life("queued"), &life("started"), "init"])
             }
             "parked" => self.silently(&["turn a", "result ok a", "completed a", "+2000"]),
-            "start" => self.call(|driver, cx| driver.start(cx, &message(first, more))),
+            "start" => {
+                let mut outputs = self.call(|driver, cx| driver.start(cx, &message(first, more)));
+                if self.request.resume.is_some() {
+                    // A session without a transcript.
+                    outputs.extend(self.call(|driver, cx| driver.file(cx, None)));
+                }
+                outputs
+            }
             "steer" => self.call(|driver, cx| driver.steer(cx, &message(first, more))),
             "stop" => self.call(|driver, cx| driver.stop_turn(cx)),
             "interrupt" => self.call(|driver, cx| driver.interrupt(cx)),

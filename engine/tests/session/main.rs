@@ -9,6 +9,7 @@ mod rig;
 mod agents;
 mod children;
 mod claude;
+mod damage;
 mod delegation;
 mod documents;
 mod exits;

@@ -146,7 +146,7 @@ fn restarts(rows: &[JournalRow]) -> usize {
 }
 
 /// What holds after every restart, wherever the end fell.
-fn at_rest(rig: &Rig, words: &str) {
+pub fn at_rest(rig: &Rig, words: &str) {
     let entries = rig.viewer.entries("c");
     assert!(entries.iter().all(|entry| entry.status != EntryStatus::Streaming), "{words}: an entry still streams");
     assert_eq!(view::running_rows(&entries), 0, "{words}: a row still runs");
@@ -305,6 +305,197 @@ fn a_restart_forgets_the_session_or_the_history() {
             p1 spawned resuming s1
             p1 <- initialize engine_initialize
             p1 <- m2
+        ",
+    );
+}
+
+/// CL-28, K23: agents of an earlier process are known again, what their chips were stays theirs, and a torn record or one of a
+/// side chain tells nothing.
+#[test]
+fn a_resumed_session_does_not_know_its_agents() {
+    check(
+        "
+        0 chat claude
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        500 claude init ; lifecycle m1 started ; tool u-t1 t1 Agent ; agent-started task1 t1
+            m1 delivered
+            Working pill 1
+        1000 restart
+            Idle
+            m1 delivered
+        1001 record s1 user m1 one
+        1001 record s1 spawn t1
+        1001 record s1 agent t1 task1
+        1001 record s1 side spawn t9
+        1001 record s1 torn
+        2000 send m2 two
+            Working
+            m2 sent
+            p1 spawned resuming s1
+            p1 <- initialize engine_initialize
+            p1 <- m2
+        3000 doc
+            user complete: one
+            assistant aborted: [Agent failed] | error The engine was restarted before this reply was finished.
+            user complete: two
+        3010 show journal
+        3020 claude agent-over task1 t1
+            +6 child t1 done completed
+        3030 claude init ; lifecycle m2 started ; message-to task1 x9 wake up
+            +7 sessionStarted
+            m2 delivered
+            +8 call x9
+            +9 child t1 user wake up
+            Working pill 1
+            +10 assistantMessageCompleted
+        3200 tab t1
+            user complete: go
+            user complete: wake up
+        ",
+    );
+}
+
+/// I3: a message that an earlier process took, though the engine did not live to hear of it, is not sent again; one that it did
+/// not take is.
+#[test]
+fn a_message_that_arrived_before_the_kill_is_sent_twice() {
+    check(
+        "
+        0 chat claude
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        500 claude init ; lifecycle m1 started ; text u1 hello
+            m1 delivered
+        510 send m2 two
+            m2 sent
+            p1 <- m2 now
+        520 send m3 three
+            m3 sent
+            p1 <- m3 now
+        1000 restart
+            Idle
+            m1 delivered
+            m2 queued
+            m3 queued
+        1001 record s1 user m1 one
+        1001 record s1 user m2 two
+        2000 send m4 four
+            Working
+            m4 sent
+            p1 spawned resuming s1
+            p1 <- initialize engine_initialize
+            p1 <- m4
+        3000 doc
+            user complete: one
+            assistant aborted: hello | error The engine was restarted before this reply was finished.
+            user complete: two
+            user complete: three
+            user complete: four
+        4000 exit 0
+            m4 not delivered
+            Errored
+            Working
+            m2 sent
+            m2 delivered
+            Errored
+            Working
+            m3 sent
+            p3 spawned resuming s1
+            p3 <- initialize engine_initialize
+            p3 <- m3
+        5000 doc
+            user complete: one
+            assistant aborted: hello | error The engine was restarted before this reply was finished.
+            user complete: two
+            user complete: three
+            user complete: four
+            assistant complete: error Claude Code exited with code 0
+            assistant complete: error This message had reached Claude Code before. It is not sent again; what was answered then is not shown here.
+        6000 journal
+            +1 sessionStarted
+            +2 text hello
+            +3 assistantMessageCompleted
+            +4 done interrupted synthetic restart
+            +5 done errored
+            +6 done errored
+        ",
+    );
+}
+
+/// What comes between the start and the transcript: a message waits, one is taken back, and nobody is started twice.
+#[test]
+fn a_message_before_the_transcript_is_lost_or_overtakes() {
+    check(
+        "
+        0 chat claude
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        500 claude init ; lifecycle m1 started ; result m1
+            m1 delivered
+            Idle
+        1000 restart
+            Idle
+            m1 delivered
+        1001 slow-disk
+        2000 send m2 two
+            Working
+            m2 sent
+        2010 send m3 three
+            m3 sent
+        2020 send m4 four
+            m4 sent
+        2030 withdraw m3
+            m3 withdrawn
+        2040 read-comes
+            p1 spawned resuming s1
+            p1 <- initialize engine_initialize
+            p1 <- m2
+            p1 <- m4 now
+        ",
+    );
+}
+
+/// A stop before the transcript: nothing was started, so nothing is killed.
+#[test]
+fn a_stop_before_the_transcript_starts_a_process() {
+    check(
+        "
+        0 chat claude
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        500 claude init ; lifecycle m1 started ; result m1
+            m1 delivered
+            Idle
+        1000 restart
+            Idle
+            m1 delivered
+        1001 slow-disk
+        2000 send m2 two
+            Working
+            m2 sent
+        2010 stop
+            m2 not delivered
+            Idle
+        2020 read-comes
+        2030 leases
+        2040 timers
         ",
     );
 }

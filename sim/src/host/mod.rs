@@ -55,6 +55,13 @@ pub enum ForHost {
         /// Process id of the world; none: the program is not installed.
         pid: Option<u32>,
     },
+    /// A file of the provider that the host asked for; none: there is no such file.
+    File {
+        /// For whom.
+        proc: HostProc,
+        /// What it holds.
+        content: Option<Vec<u8>>,
+    },
     /// Bytes of one read.
     Bytes {
         /// Whose.
@@ -158,6 +165,13 @@ pub enum FromHost {
         proc: HostProc,
         /// `SIGTERM`, `SIGKILL`.
         signal: &'static str,
+    },
+    /// Read a file that the provider keeps, by its path below the provider's own directory.
+    ReadFile {
+        /// For whom.
+        proc: HostProc,
+        /// Where.
+        path: String,
     },
     /// A change for the viewer.
     Feed(Feed),

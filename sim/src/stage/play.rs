@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fake_clis::understudy::{Input, Launch, Stage as Lent};
+use fake_clis::understudy::{Files as _, Input, Launch, Stage as Lent};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -400,6 +400,7 @@ impl<'a> Stage<'a> {
 
     /// Does what the host wants, then shows the viewer what came.
     pub(super) fn after_host(&mut self) -> Result<(), End> {
+        let mut reads = Vec::new();
         for want in self.host.wants() {
             match want {
                 FromHost::Spawn { proc, chat, argv, env, cwd } => {
@@ -417,6 +418,7 @@ impl<'a> Stage<'a> {
                         self.queue.push(self.now, Event::Signal { pid, signal: signal.to_owned(), by_host: true });
                     }
                 }
+                FromHost::ReadFile { proc, path } => reads.push((proc, path)),
                 FromHost::Feed(feed) => {
                     let clock = self.clock();
                     self.trace_feed(&feed);
@@ -431,6 +433,15 @@ impl<'a> Stage<'a> {
                 }
             }
         }
+        if !reads.is_empty() && self.host.is_running() {
+            for (proc, path) in reads {
+                let content = self.provider_file(&path);
+                let found = content.as_ref().map_or_else(|| "no such file".to_owned(), |bytes| format!("{} bytes", bytes.len()));
+                self.trace.line(self.now, "world", format!("reads {path}: {found}"), content.as_deref().unwrap_or_default());
+                self.host.take(self.clock(), ForHost::File { proc, content });
+            }
+            return self.after_host();
+        }
         let ended = self.host.ended().map_err(End::Fault)?;
         if ended.is_some() || !self.host.is_running() {
             self.viewer.cut_off(self.clock());
@@ -442,6 +453,15 @@ impl<'a> Stage<'a> {
             self.host_ended(ending);
         }
         Ok(())
+    }
+
+    /// A file below the provider's own directory.
+    fn provider_file(&self, path: &str) -> Option<Vec<u8>> {
+        let member = self.setting.cast.get(self.processes.len()).or(self.setting.cast.first())?;
+        let env = &member.capture.header.env;
+        let home = || format!("{}/.claude", env.get("HOME").map_or("/home/dev", String::as_str));
+        let root = env.get("CLAUDE_CONFIG_DIR").cloned().unwrap_or_else(home);
+        self.files.read(&format!("{root}/{path}"))
     }
 
     pub(super) fn pid_of(&self, proc: u64) -> Option<u32> {
@@ -500,6 +520,8 @@ fn happening_words(pid: u32, happening: &ForHost) -> String {
         ForHost::Exit { code: Some(code), .. } => format!("process {pid} exited with code {code}"),
         ForHost::Exit { signal, .. } => format!("process {pid} ended by {}", signal.as_deref().unwrap_or("a signal")),
         ForHost::Bytes { bytes, .. } => format!("process {pid} wrote {} bytes on stderr", bytes.len()),
-        ForHost::Create(_) | ForHost::Claim { .. } | ForHost::User(_) | ForHost::Call { .. } => String::new(),
+        ForHost::Create(_) | ForHost::Claim { .. } | ForHost::User(_) | ForHost::Call { .. } | ForHost::File { .. } => {
+            String::new()
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     control::Control,
     fork::TypedFork,
     permission::OpenRequest,
+    transcript::Reading,
     wire::{self, Priority},
 };
 use crate::{
@@ -89,6 +90,10 @@ pub struct Claude {
     /// The process lacks what it was given: it is retired at the next Done, so that the next message gets a fresh one (K15).
     pub(super) retiring: bool,
     pub(super) process: Process,
+    /// The start waits for the transcript of the session.
+    pub(super) reading: Option<Reading>,
+    /// User records of the session's earlier processes, by uuid.
+    pub(super) arrived: BTreeSet<String>,
     pub(super) saw_init: bool,
     pub(super) session_id: Option<String>,
     /// Every message written, by its uuid, oldest first.
@@ -149,6 +154,8 @@ impl Claude {
             mcp: None,
             retiring: false,
             process: Process::new(proc),
+            reading: None,
+            arrived: BTreeSet::new(),
             saw_init: false,
             session_id: None,
             ours: IndexMap::new(),
@@ -225,6 +232,22 @@ impl Claude {
         }
     }
 
+    /// Starts the process with the first prompt.
+    pub(super) fn launch(&mut self, cx: &mut Cx<'_>, first: &Message) {
+        cx.out.push(Output::Effect(Effect::Spawn(Spawn {
+            proc: self.process.proc,
+            chat: cx.chat.to_owned(),
+            program: cx.config.claude_program.clone(),
+            args: wire::arguments(cx.config, &self.request, self.mcp.as_ref()),
+            env: wire::environment(),
+            cwd: self.request.cwd.clone(),
+        })));
+        self.control(cx, wire::INITIALIZE.to_owned(), Control::Initialize, wire::initialize());
+        self.write_message(cx, first, true);
+        self.turn = Turn::Own;
+        self.turn_messages.push(first.id.clone());
+    }
+
     /// The text of the message as a line; `now` exactly when no top-level tool is open.
     pub(super) fn write_message(&mut self, cx: &mut Cx<'_>, message: &Message, first: bool) {
         let priority = match (first, self.open_tools.is_empty()) {
@@ -244,18 +267,11 @@ impl Driver for Claude {
 
     fn start(&mut self, cx: &mut Cx<'_>, first: &Message) {
         self.assistant_id = cx.ids.uuid();
-        cx.out.push(Output::Effect(Effect::Spawn(Spawn {
-            proc: self.process.proc,
-            chat: cx.chat.to_owned(),
-            program: cx.config.claude_program.clone(),
-            args: wire::arguments(cx.config, &self.request, self.mcp.as_ref()),
-            env: wire::environment(),
-            cwd: self.request.cwd.clone(),
-        })));
-        self.control(cx, wire::INITIALIZE.to_owned(), Control::Initialize, wire::initialize());
-        self.write_message(cx, first, true);
-        self.turn = Turn::Own;
-        self.turn_messages.push(first.id.clone());
+        self.begin(cx, first);
+    }
+
+    fn file(&mut self, cx: &mut Cx<'_>, content: Option<&[u8]>) {
+        self.transcript(cx, content);
     }
 
     fn spawned(&mut self, cx: &mut Cx<'_>, result: Result<u32, SpawnError>) {
@@ -312,17 +328,24 @@ impl Driver for Claude {
     }
 
     fn steer(&mut self, cx: &mut Cx<'_>, message: &Message) {
-        self.write_message(cx, message, false);
-        self.pending.push_back(message.id.clone());
-        self.active_since_stop = true;
-        self.look_at_hold(cx);
+        if !self.waits_for_start(message) {
+            self.take_message(cx, message);
+        }
     }
 
     fn configure(&mut self, cx: &mut Cx<'_>, model: Option<&str>, effort: Option<&str>) {
+        if self.reading.is_some() {
+            self.request.model = model.map(str::to_owned).or_else(|| self.request.model.take());
+            self.request.effort = effort.map(str::to_owned).or_else(|| self.request.effort.take());
+            return;
+        }
         self.change(cx, model, effort);
     }
 
     fn withdraw(&mut self, cx: &mut Cx<'_>, message_id: &str) -> bool {
+        if self.unwait(cx, message_id) {
+            return true;
+        }
         if !self.pending.iter().any(|id| id == message_id) {
             return false;
         }
@@ -331,7 +354,9 @@ impl Driver for Claude {
     }
 
     fn stop_turn(&mut self, cx: &mut Cx<'_>) {
-        self.stop(cx);
+        if !self.end_before_start(cx) {
+            self.stop(cx);
+        }
     }
 
     fn interrupt(&mut self, cx: &mut Cx<'_>) {
@@ -339,6 +364,9 @@ impl Driver for Claude {
             return;
         }
         self.interrupted = true;
+        if self.end_before_start(cx) {
+            return;
+        }
         self.close_questions(cx);
         // The engine shows what waits as withdrawn: that the CLI still takes it opens no turn of a run that is being killed.
         self.withdraw_pending();
@@ -347,10 +375,15 @@ impl Driver for Claude {
     }
 
     fn close_mailbox(&mut self, cx: &mut Cx<'_>) {
-        self.process.close_stdin(cx);
+        if !self.close_before_start() {
+            self.process.close_stdin(cx);
+        }
     }
 
     fn shut_down(&mut self, cx: &mut Cx<'_>) {
+        if self.end_before_start(cx) {
+            return;
+        }
         self.process.close_stdin(cx);
         if !self.interrupted {
             self.process.terminate_after(cx, INTERRUPT_GRACE_MS);

@@ -101,15 +101,19 @@ impl Claude {
 
     /// SendMessage to a known agent: its text goes to the tab of the original spawn.
     fn send_message(&mut self, cx: &mut Cx<'_>, id: &str, input: &Value) {
-        let keys = ["to", "agent_id", "agentId", "recipient", "task_id"];
-        let agents = keys.iter().filter_map(|key| input[*key].as_str());
-        let chip = agents.filter_map(|to| self.agent_tasks.get(to)).find(|chip| self.chips.contains(*chip)).cloned();
-        let Some(chip) = chip else { return };
+        let Some(chip) = self.addressed(input) else { return };
         self.tool_spawns.insert(id.to_owned(), chip.clone());
         let text = ["message", "content", "prompt", "text"].iter().find_map(|key| input[*key].as_str());
         if let Some(text) = text {
             cx.tagged(&chip, AgentEvent::UserMessage { text: text.to_owned() });
         }
+    }
+
+    /// The spawn of the known agent that a SendMessage names.
+    pub(super) fn addressed(&self, input: &Value) -> Option<String> {
+        let keys = ["to", "agent_id", "agentId", "recipient", "task_id"];
+        let agents = keys.iter().filter_map(|key| input[*key].as_str());
+        agents.filter_map(|to| self.agent_tasks.get(to)).find(|chip| self.chips.contains(*chip)).cloned()
     }
 
     pub(super) fn user(&mut self, cx: &mut Cx<'_>, frame: &Value) {

@@ -68,6 +68,11 @@ pub struct Rig {
     /// After how many effects the engine is killed.
     killed_after: Option<u64>,
     lives: u64,
+    /// Transcripts of the provider by session.
+    transcripts: BTreeMap<String, String>,
+    /// Reads that are not answered yet, and whether they wait for the script to say so.
+    reads: Vec<(ProcId, String)>,
+    slow_disk: bool,
 }
 
 impl Rig {
@@ -91,6 +96,9 @@ impl Rig {
             performed: Vec::new(),
             killed_after: None,
             lives: 1,
+            transcripts: BTreeMap::new(),
+            reads: Vec::new(),
+            slow_disk: false,
         }
     }
 
@@ -137,6 +145,18 @@ impl Rig {
         self.watch.reconnected();
         self.procs.clear();
         let stored = self.stored();
+        self.deliver(Input::Boot(Box::new(stored)));
+    }
+
+    /// Starts the engine again on a database that was changed meanwhile.
+    pub fn restart_with(&mut self, change: impl FnOnce(&mut Stored)) {
+        self.core = Core::new(EngineConfig::default(), 99);
+        self.viewer = Viewer::default();
+        self.watch = Watch::default();
+        self.procs.clear();
+        let mut stored = self.stored();
+        change(&mut stored);
+        self.watch.trust(&stored);
         self.deliver(Input::Boot(Box::new(stored)));
     }
 
@@ -190,6 +210,9 @@ impl Rig {
                     self.deliver(input);
                 }
             }
+            Verb::Record { session, record } => self.transcripts.entry(session).or_default().push_str(&record),
+            Verb::SlowDisk => self.slow_disk = true,
+            Verb::Answered => self.answer_reads(),
             Verb::Restart => self.restart(None),
             Verb::AllExit => {
                 for proc in self.core.leases().collect::<Vec<_>>() {
@@ -297,8 +320,20 @@ impl Rig {
                 self.performed.push(effect);
             }
         }
+        if !self.slow_disk && !self.reads.is_empty() {
+            self.answer_reads();
+            return;
+        }
         let delivered = !self.core.timers().any(|(_, key)| key.name == "flush") && !self.watch.owes();
         self.watch.pill_and_rows(self.now, delivered, &self.viewer);
+    }
+
+    fn answer_reads(&mut self) {
+        for (proc, path) in std::mem::take(&mut self.reads) {
+            let session = path.rsplit('/').next().and_then(|name| name.strip_suffix(".jsonl")).unwrap_or_default();
+            let content = self.transcripts.get(session).map(|text| text.clone().into_bytes());
+            self.deliver(Input::File { proc, content });
+        }
     }
 
     fn commit(&mut self, txn: &engine::core::effect::Txn) -> Result<(), StoreError> {
@@ -313,6 +348,9 @@ impl Rig {
     fn perform(&mut self, effect: &Effect) {
         if let Effect::Spawn(spawn) = effect {
             self.procs.insert(spawn.chat.clone(), spawn.proc);
+        }
+        if let Effect::ReadFile { proc, path } = effect {
+            self.reads.push((*proc, path.clone()));
         }
         if let Effect::Publish(change) = effect {
             self.name(change);

@@ -42,6 +42,15 @@ pub enum Verb {
     Ends(Ends),
     /// Every process that lives leaves.
     AllExit,
+    /// A line of the provider's transcript of a session.
+    Record {
+        session: String,
+        record: String,
+    },
+    /// Reads of files are answered when the script says so.
+    SlowDisk,
+    /// What was read comes.
+    Answered,
     /// The engine is killed and started again on its database.
     Restart,
     /// Something to look at: `doc`, `tab CHIP`, `journal`, `timers`, `leases`.
@@ -187,6 +196,9 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
         "reaped" => Verb::Ends(Ends::Reaped(0)),
         "all-exit" => Verb::AllExit,
         "restart" => Verb::Restart,
+        "slow-disk" => Verb::SlowDisk,
+        "read-comes" => Verb::Answered,
+        "record" => Verb::Record { session: rest[0].to_owned(), record: say::record_of(&rest[1..]) },
         "not-started" => Verb::Ends(Ends::NotStarted),
         "doc" | "tab" | "journal" | "timers" | "leases" => {
             let mut what = vec![verb.to_owned()];

@@ -97,6 +97,24 @@ pub fn event(words: &[&str]) -> AgentEvent {
     }
 }
 
+/// A line of Claude Code's transcript: `user UUID TEXT`, `spawn TOOL`, `agent TOOL TASK`, `torn`; `side` before it for a side chain.
+pub fn record_of(words: &[&str]) -> String {
+    let (side, words) = if words[0] == "side" { (true, &words[1..]) } else { (false, words) };
+    let record = match words {
+        ["user", uuid, text @ ..] => json!({"type": "user", "uuid": uuid, "message": {"role": "user",
+            "content": [{"type": "text", "text": text.join(" ")}]}}),
+        ["spawn", tool] => json!({"type": "assistant", "uuid": format!("u-{tool}"), "message": {"id": "msg", "role": "assistant",
+            "content": [{"type": "tool_use", "id": tool, "name": "Agent", "input": {"prompt": "go"}}]}}),
+        ["agent", tool, task] => json!({"type": "user", "uuid": format!("u-{task}"), "toolUseResult": {"agentId": task},
+            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": tool, "content": "launched"}]}}),
+        ["torn"] => return "{\"type\":\"user\",\"uuid\":\"m".to_owned(),
+        other => panic!("no such record: {other:?}"),
+    };
+    let mut record = record;
+    record["isSidechain"] = json!(side);
+    format!("{record}\n")
+}
+
 fn call(name: &str) -> ToolCall {
     ToolCall::Unknown { name: name.to_owned(), input: json!({"prompt": "secret"}) }
 }
@@ -115,6 +133,10 @@ fn frame(words: &[&str]) -> Value {
         ["tool", uuid, id, name] => json!({"type": "assistant", "uuid": uuid, "session_id": "s1", "parent_tool_use_id": null,
             "message": {"id": format!("msg-{uuid}"), "role": "assistant", "model": "m",
                 "content": [{"type": "tool_use", "id": id, "name": name, "input": {"prompt": "go", "description": "probe"}}]}}),
+        ["message-to", task, id, rest @ ..] => json!({"type": "assistant", "uuid": format!("u-{id}"), "session_id": "s1",
+            "parent_tool_use_id": null, "message": {"id": format!("msg-{id}"), "role": "assistant", "model": "m",
+                "content": [{"type": "tool_use", "id": id, "name": "SendMessage",
+                    "input": {"to": task, "message": rest.join(" ")}}]}}),
         ["agent-started", task, tool] => json!({"type": "system", "subtype": "task_started", "task_id": task,
             "tool_use_id": tool, "description": "probe", "subagent_type": "general-purpose", "prompt": "go", "session_id": "s1",
             "uuid": format!("u-{task}")}),

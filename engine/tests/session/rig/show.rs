@@ -36,7 +36,8 @@ pub fn effect(effect: &Effect, shows: &[String]) -> Option<String> {
         Effect::Store(_) if shown("commit") => "commit".to_owned(),
         Effect::Publish(Change::Doc(update)) if shown("doc") => format!("document {}", update.doc_id),
         Effect::Publish(Change::Row(row)) => return self::row(row, &shown),
-        Effect::Store(_) | Effect::Publish(Change::Doc(_)) => return None,
+        Effect::ReadFile { path, .. } if shown("read") => format!("read {path}"),
+        Effect::ReadFile { .. } | Effect::Store(_) | Effect::Publish(Change::Doc(_)) => return None,
     })
 }
 

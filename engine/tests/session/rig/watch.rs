@@ -10,6 +10,7 @@ use engine::{
     },
     event::AgentEvent,
     feed::{Change, Row, Status},
+    store::Stored,
 };
 
 use loro::LoroDoc;
@@ -44,6 +45,19 @@ impl Watch {
                 assert!(doc.folded_seq == 0 || self.durable_events.contains(&(doc.chat_id.clone(), doc.folded_seq)));
                 let durable = self.durable_docs.entry(doc.doc_id.clone()).or_default();
                 durable.import(&doc.bytes).expect("stored bytes of the engine");
+            }
+        }
+    }
+
+    /// Takes what a changed database holds as durable.
+    pub fn trust(&mut self, stored: &Stored) {
+        for chat in &stored.chats {
+            self.durable_events.extend((1..=chat.journal.rows.len() as u64).map(|seq| (chat.chat.clone(), seq)));
+            for (doc, bytes) in &chat.docs {
+                let durable = self.durable_docs.entry(doc.clone()).or_default();
+                for bytes in [&bytes.snapshot].into_iter().chain(bytes.updates.iter().map(|(_, bytes)| bytes)) {
+                    let _ = durable.import(bytes);
+                }
             }
         }
     }

@@ -205,6 +205,7 @@ impl Host for EngineHost {
             ForHost::Call { id, call } => translate::call(id, call),
             ForHost::User(action) => translate::user(action),
             ForHost::Spawned { proc, pid } => Input::Spawned { proc: ProcId(proc), result: pid.ok_or(SpawnError::NotInstalled) },
+            ForHost::File { proc, content } => Input::File { proc: ProcId(proc), content },
             ForHost::Bytes { proc, pipe, bytes } => Input::Bytes { proc: ProcId(proc), pipe: translate::pipe(pipe), bytes },
             ForHost::End { proc, pipe } => Input::End { proc: ProcId(proc), pipe: translate::pipe(pipe) },
             ForHost::Exit { proc, code, signal } => Input::Exit { proc: ProcId(proc), status: ExitStatus { code, signal } },

@@ -74,6 +74,10 @@ impl Platform for SimPlatform {
         self.wants.push(FromHost::Signal { proc: proc.0, signal });
     }
 
+    fn read_file(&mut self, proc: ProcId, path: &str) {
+        self.wants.push(FromHost::ReadFile { proc: proc.0, path: path.to_owned() });
+    }
+
     fn publish(&mut self, change: &feed::Change) {
         self.wants.extend(translate::change(change).map(FromHost::Feed));
     }
