@@ -3,6 +3,8 @@
 //! These types are the engine's outer surface. A viewer has no other way to learn anything: pill and rows reach it by two
 //! different feeds and are computed apart.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{core::input::Parent, event::AgentEvent};
@@ -33,6 +35,60 @@ pub enum Row {
     Journal(JournalRow),
     /// A word about the device itself.
     Notice(NoticeRow),
+    /// The queue of a chat.
+    Queue(QueueRow),
+    /// What became of a command.
+    Command(CommandRow),
+}
+
+/// The queue of a chat as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueRow {
+    /// Chat id.
+    pub chat_id: String,
+    /// Nothing of it is sent until an explicit send.
+    pub paused: bool,
+    /// Its messages, head first.
+    pub messages: Vec<String>,
+    /// What is known of some of them besides their words.
+    pub notes: BTreeMap<String, QueueNote>,
+}
+
+/// What is known of a queued message besides its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct QueueNote {
+    /// Attachments that are not there yet; it is held until they are.
+    pub pending_attachments: BTreeSet<String>,
+    /// Wall clock of the last edit, ms.
+    pub edited_at: Option<u64>,
+}
+
+/// A command of the ledger: executed at most once, whatever reaches the host how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandRow {
+    /// Its id.
+    pub command_id: String,
+    /// The chat.
+    pub chat_id: String,
+    /// Where it stands.
+    pub status: CommandStatus,
+    /// How it was done, where that is not plain.
+    pub resolution: Option<String>,
+}
+
+/// Where a command stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CommandStatus {
+    /// Marked as processed, and not answered yet.
+    Pending,
+    /// Done.
+    Applied,
+    /// Not done, and it will not be.
+    Rejected,
 }
 
 /// A word about a device that belongs to no chat.

@@ -33,6 +33,7 @@ fn configure(model: Option<&str>, effort: Option<&str>) -> Input {
     Input::Control(Control::Configure { chat: "c".to_owned(), model, effort })
 }
 
+/// CL-20: the change is told in records to the same process, once.
 #[test]
 fn a_changed_model_starts_no_second_process_and_is_told_once() {
     let mut core = Core::new(EngineConfig::default(), 1);

@@ -156,6 +156,15 @@ pub enum UserAction {
         /// Message id.
         message: String,
     },
+    /// Rewrites a queued message; without any words left it is taken back.
+    Edit {
+        /// Chat.
+        chat: String,
+        /// Message id.
+        message: String,
+        /// Its new text.
+        text: String,
+    },
     /// Answers the open question or approval.
     Answer {
         /// Chat.
@@ -180,6 +189,7 @@ impl UserAction {
             | UserAction::StopTurn { chat }
             | UserAction::SendNow { chat, .. }
             | UserAction::Withdraw { chat, .. }
+            | UserAction::Edit { chat, .. }
             | UserAction::Answer { chat, .. }
             | UserAction::Close { chat } => chat,
         }

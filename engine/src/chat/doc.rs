@@ -101,6 +101,11 @@ impl ChatDoc {
         (doc, count, Some(why))
     }
 
+    /// Wall clock of the last entry, ms.
+    pub fn last_created_at(&self) -> Option<u64> {
+        self.replies.last().and_then(|reply| u64::try_from(reply.created_at).ok())
+    }
+
     /// The entries as a reader of the document sees them.
     pub fn entries(&self) -> Vec<super::read::Entry> {
         super::read::entries(&self.doc)

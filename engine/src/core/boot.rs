@@ -38,6 +38,7 @@ impl Core {
         hub.next_proc = stored.boots << 32;
         let (prefs, unread) = Preferences::load(stored.prefs.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         hub.prefs = prefs;
+        self.commands.known = stored.commands.into_iter().map(|row| row.command_id).collect();
         let instance = hub.ids.uuid();
         let device = hub.config.device_id.clone();
         let facts = [("boots", (stored.boots + 1).to_string()), ("device", device), ("instance", instance)];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Core, effect::Effect, hub::Hub};
+use super::{Core, effect::Effect, hub::Hub, input::Message};
 use crate::{
     delegation::{
         Answer, Asked, Call, CallError, Origin,
@@ -68,8 +68,37 @@ impl Core {
                 chat.promote(&mut self.hub);
                 Ok(json!({}))
             }
+            "QueueMessage" | "AttachmentReady" | "EditQueued" | "RemoveQueued" | "ReorderQueue" | "SteerQueuedNow"
+            | "SendQueuedNow" => self.queue_call(method, params),
             other => Err(CallError::unknown_method(other)),
         }
+    }
+
+    /// What the user does with the queue of a chat.
+    fn queue_call(&mut self, method: &str, params: &Value) -> Result<Value, CallError> {
+        let id = tools::text(params, "chat")?;
+        let names = |key: &str| {
+            let list = params[key].as_array().into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned)
+        };
+        let message = if method == "ReorderQueue" { String::new() } else { tools::text(params, "message")? };
+        let chat = self.chats.get_mut(&id).ok_or_else(|| no_chat(&id))?;
+        let hub = &mut self.hub;
+        let outcome = match method {
+            "QueueMessage" => {
+                let text = tools::text(params, "text")?;
+                chat.enqueue_with(hub, Message { chat: id, id: message, text }, names("attachments").collect());
+                Ok(json!({}))
+            }
+            "AttachmentReady" => chat.attached(hub, &message, &tools::text(params, "attachment")?),
+            "EditQueued" => chat.edit_queued(hub, &message, params["text"].as_str().unwrap_or_default()),
+            "RemoveQueued" => chat.remove_queued(hub, &message),
+            "ReorderQueue" => chat.reorder_queue(hub, &names("messages").collect::<Vec<_>>()),
+            "SteerQueuedNow" => chat.steer_queued(hub, &message),
+            _ => chat.send_queued(hub, &message),
+        };
+        chat.keep_queue(hub);
+        outcome
     }
 
     fn mcp(&mut self, call: u64, origin: &Origin, frame: &Value) {

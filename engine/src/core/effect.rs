@@ -1,11 +1,13 @@
 //! What the core wants done. The shell performs a list in its order; a store effect is the last of its list and its outcome is
 //! the next input.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     core::input::{ChatSpec, Message, ProcId},
-    feed::{Change, ChatRow, JournalRow, MessageRow, SessionRow},
+    feed::{Change, ChatRow, CommandRow, JournalRow, MessageRow, QueueNote, QueueRow, SessionRow},
 };
 
 /// One effect.
@@ -98,6 +100,8 @@ pub struct Txn {
     pub queues: Vec<QueueWrite>,
     /// Document changes.
     pub docs: Vec<DocWrite>,
+    /// Commands; the last of an id counts.
+    pub commands: Vec<CommandRow>,
     /// Preferences: key and value; the last of a key counts.
     pub prefs: Vec<(String, String)>,
 }
@@ -116,6 +120,7 @@ impl Txn {
         self.ledger.append(&mut later.ledger);
         self.queues.append(&mut later.queues);
         self.docs.append(&mut later.docs);
+        self.commands.append(&mut later.commands);
         self.prefs.append(&mut later.prefs);
     }
 
@@ -132,6 +137,7 @@ impl Txn {
             && self.ledger.is_empty()
             && self.queues.is_empty()
             && self.docs.is_empty()
+            && self.commands.is_empty()
             && self.prefs.is_empty()
     }
 
@@ -150,6 +156,20 @@ pub struct QueueWrite {
     pub paused: bool,
     /// Its messages, head first.
     pub messages: Vec<Message>,
+    /// What is known of some of them besides their words.
+    pub notes: BTreeMap<String, QueueNote>,
+}
+
+impl QueueWrite {
+    /// As a viewer sees it: the words of the messages stand in their own rows.
+    pub fn shown(&self) -> QueueRow {
+        QueueRow {
+            chat_id: self.chat_id.clone(),
+            paused: self.paused,
+            messages: self.messages.iter().map(|message| message.id.clone()).collect(),
+            notes: self.notes.clone(),
+        }
+    }
 }
 
 /// How document bytes are kept.

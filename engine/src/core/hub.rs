@@ -12,7 +12,7 @@ use crate::{
         timers::{Class, TimerKey, TimerTable},
     },
     delegation::prefs::Preferences,
-    feed::{Change, ChatRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow, Status},
+    feed::{Change, ChatRow, CommandRow, DocUpdate, JournalRow, MessageRow, Row, SessionRow, Status},
 };
 
 /// A store effect that failed is tried again after this long, ms.
@@ -146,9 +146,16 @@ impl Hub {
         self.txn.configs.push(spec.clone());
     }
 
-    /// Stores a chat's queue.
+    /// Publishes and stores a chat's queue.
     pub fn queue(&mut self, queue: QueueWrite) {
+        self.publish(Row::Queue(queue.shown()));
         self.txn.queues.push(queue);
+    }
+
+    /// Publishes and stores a command.
+    pub fn command(&mut self, row: CommandRow) {
+        self.publish(Row::Command(row.clone()));
+        self.txn.commands.push(row);
     }
 
     /// Publishes and stores a message row.

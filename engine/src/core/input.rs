@@ -119,6 +119,8 @@ pub enum Input {
         /// Working directory.
         cwd: String,
     },
+    /// Commands of any device, in the order in which they were issued there (class 3).
+    Commands(Vec<Command>),
     /// A request that is answered: of the engine's own surface, or to its MCP server (class 3; a switch of the user is class 1).
     Call(Call),
     /// A due timer (class 4), taken out of the table.
@@ -195,6 +197,50 @@ pub struct Message {
     pub id: String,
     /// Text.
     pub text: String,
+}
+
+/// A command that a device issued for a chat of this host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// Its id: the same id is the same command, however often it arrives.
+    pub id: String,
+    /// The chat; its row is claimed where there is none.
+    pub chat: String,
+    /// Directory of the chat, for a claim.
+    pub cwd: String,
+    /// Wall clock at which it was issued, ms of the issuing device.
+    pub issued_at: u64,
+    /// What is to be done.
+    pub what: CommandKind,
+}
+
+/// What a command does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CommandKind {
+    /// A message of the user, as a turn or into the one that runs.
+    Run {
+        /// Message id.
+        message: String,
+        /// Its words.
+        text: String,
+    },
+    /// A message for the turn that runs; without one it is a turn of its own.
+    Steer {
+        /// Message id.
+        message: String,
+        /// Its words.
+        text: String,
+    },
+    /// Stops the chat.
+    Interrupt,
+    /// Answers a question; where it is gone the answer becomes a message.
+    RespondInput {
+        /// Our id of the request.
+        request: String,
+        /// One label or text per question, in order.
+        answers: Vec<String>,
+    },
 }
 
 /// Whether a missing session may be replaced by a fresh one.

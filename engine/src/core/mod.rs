@@ -6,6 +6,7 @@
 mod agents;
 mod boot;
 mod calls;
+mod commands;
 pub mod config;
 pub mod effect;
 pub mod hub;
@@ -33,12 +34,19 @@ pub struct Core {
     /// The recovery at start, while it is under way.
     boot: Option<boot::Boot>,
     waits: calls::Waits,
+    commands: commands::Ledger,
 }
 
 impl Core {
     /// An engine without chats. All ids follow from `seed`.
     pub fn new(config: EngineConfig, seed: u64) -> Self {
-        Core { hub: Hub::new(config, seed), chats: IndexMap::new(), boot: None, waits: calls::Waits::default() }
+        Core {
+            hub: Hub::new(config, seed),
+            chats: IndexMap::new(),
+            boot: None,
+            waits: calls::Waits::default(),
+            commands: Default::default(),
+        }
     }
 
     /// Handles one input to its end. The effects are to be performed in list order; a store effect is the last, and its outcome
@@ -51,6 +59,8 @@ impl Core {
                 let mut effects = self.hub.stored(outcome);
                 if outcome.is_ok() && self.boot.is_some() {
                     effects.extend(self.go_on_booting());
+                } else if outcome.is_ok() {
+                    effects.extend(self.execute_commands());
                 }
                 return effects;
             }
@@ -69,6 +79,7 @@ impl Core {
             Input::Control(control) => self.control(control),
             Input::Create(spec) => self.create(spec),
             Input::Claim { chat, cwd } => self.claim(chat, cwd),
+            Input::Commands(commands) => self.take_commands(commands),
             Input::Call(call) => self.call(call),
             Input::Queue(message) => self.chat(&message.chat.clone(), |hub, chat| chat.enqueue(hub, message)),
             Input::Message(message) => self.chat(&message.chat.clone(), |hub, chat| chat.send(hub, message)),

@@ -16,7 +16,7 @@ use crate::{
     },
     drivers::{Cx, Driver, Output},
     event::AgentEvent,
-    feed::{ChatRow, JournalRow, MessageRow, MessageState, SessionRow, Status},
+    feed::{ChatRow, JournalRow, MessageRow, MessageState, QueueNote, SessionRow, Status},
 };
 
 /// One chat.
@@ -44,7 +44,11 @@ pub struct Chat {
     /// Subagent documents that no sink has open, by document id: a later steer of the child continues its document.
     pub(crate) children: BTreeMap<String, Vec<u8>>,
     /// The queue as it is stored.
-    pub(super) kept_queue: (bool, VecDeque<Message>),
+    /// What is known of queued messages besides their words.
+    pub(super) notes: BTreeMap<String, QueueNote>,
+    /// Wall clock at which somebody issued a message, ms, until its entry is written.
+    pub(super) issued: BTreeMap<String, u64>,
+    pub(super) kept_queue: (bool, VecDeque<Message>, BTreeMap<String, QueueNote>),
     pub(super) turns: u64,
     pub(super) run: Option<Run>,
     pub(super) dying: Option<Run>,
@@ -104,7 +108,9 @@ impl Chat {
             withdrawing: BTreeSet::new(),
             overflow: BTreeSet::new(),
             children: BTreeMap::new(),
-            kept_queue: (false, VecDeque::new()),
+            notes: BTreeMap::new(),
+            issued: BTreeMap::new(),
+            kept_queue: (false, VecDeque::new(), BTreeMap::new()),
             turns: 0,
             run: None,
             dying: None,
@@ -252,13 +258,20 @@ impl Chat {
         run.sinks.flush(hub, self.seq);
     }
 
-    /// Stores the queue where a step has changed it.
+    /// Publishes and stores the queue where a step has changed it.
     pub fn keep_queue(&mut self, hub: &mut Hub) {
-        if self.kept_queue.0 != self.queue_paused || self.kept_queue.1 != self.queue {
-            self.kept_queue = (self.queue_paused, self.queue.clone());
-            let messages = self.queue.iter().cloned().collect();
-            hub.queue(QueueWrite { chat_id: self.id.clone(), paused: self.queue_paused, messages });
+        self.notes.retain(|id, _| self.queue.iter().any(|message| message.id == *id));
+        let now = (self.queue_paused, self.queue.clone(), self.notes.clone());
+        if self.kept_queue != now {
+            self.kept_queue = now;
+            hub.queue(self.queue_row());
         }
+    }
+
+    /// The queue as it is kept.
+    pub(super) fn queue_row(&self) -> QueueWrite {
+        let messages = self.queue.iter().cloned().collect();
+        QueueWrite { chat_id: self.id.clone(), paused: self.queue_paused, messages, notes: self.notes.clone() }
     }
 
     /// Publishes a status; Working begins anew from a settled state.

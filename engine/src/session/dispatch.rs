@@ -83,6 +83,13 @@ impl Chat {
     /// Sends what waits: to the mailbox of a live run, else on a fresh run.
     pub(super) fn dispatch(&mut self, hub: &mut Hub, message: Message) {
         self.replace_outdated(hub);
+        let boundary = |run: &Run| run.phase == Phase::Running && !run.caps.supports_steering && !run.killed;
+        if self.run.as_ref().is_some_and(boundary) {
+            // It takes nothing inside a turn: held until the turn ends.
+            self.message_row(hub, &message, MessageState::Queued);
+            self.queue.push_back(message);
+            return;
+        }
         if let Some(run) = self.run.as_ref().filter(|run| run.takes_messages()) {
             if run.ledger.len() >= MAILBOX {
                 self.overflow(hub, message);
@@ -120,9 +127,17 @@ impl Chat {
         self.status(hub, shown, false);
         hub.ledger(&self.id, &message.id, Some(&message.text));
         self.message_row(hub, message, MessageState::Sent);
-        self.doc.push_user(&message.id, &message.text, hub.now.wall, &self.spec_device(hub));
+        let at = self.written_at(hub, &message.id);
+        self.doc.push_user(&message.id, &message.text, at, &self.spec_device(hub));
         self.note_message(hub, &message.text);
         self.flush(hub);
+    }
+
+    /// The time of a user entry: when somebody issued it, but not before the entry in front of it, and not in the future (L5).
+    fn written_at(&mut self, hub: &Hub, message: &str) -> u64 {
+        let now = hub.now.wall;
+        let before = self.doc.last_created_at().unwrap_or(0);
+        self.issued.remove(message).map_or(now, |issued| issued.max(before).min(now))
     }
 
     fn spec_device(&self, hub: &Hub) -> String {
@@ -205,7 +220,7 @@ impl Chat {
     /// One head row of the queue per idle edge.
     fn drain(&mut self, hub: &mut Hub) {
         let idle = matches!(self.session.status, Status::Idle | Status::Errored) && self.waiting.is_empty();
-        if self.queue_paused || !idle || self.run.as_ref().is_some_and(|run| run.phase == Phase::Running) {
+        if self.queue_paused || !idle || self.head_is_held() || self.run.as_ref().is_some_and(|run| run.phase == Phase::Running) {
             return;
         }
         if let Some(message) = self.queue.pop_front() {

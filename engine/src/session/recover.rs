@@ -59,7 +59,8 @@ impl Chat {
         chat.turns = ends.max(chat.session.last_completed_turn);
         chat.queue = stored.queue.into();
         chat.queue_paused = stored.paused;
-        chat.kept_queue = (chat.queue_paused, chat.queue.clone());
+        chat.notes = stored.notes;
+        chat.kept_queue = (chat.queue_paused, chat.queue.clone(), chat.notes.clone());
 
         let mut sinks = Sinks::default();
         chat.miss_children(hub, &mut docs, &mut damage);
@@ -317,6 +318,9 @@ impl Chat {
         hub.publish(Row::Chat(self.row.clone()));
         for row in self.messages.values() {
             hub.publish(Row::Message(row.clone()));
+        }
+        if self.queue_paused || !self.queue.is_empty() {
+            hub.publish(Row::Queue(self.queue_row().shown()));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chat::Chat;
+use super::{chat::Chat, run::Phase};
 use crate::{
     chat::read::Part,
     core::{
@@ -72,6 +72,21 @@ impl Chat {
     /// Its configuration.
     pub fn spec(&self) -> &ChatSpec {
         &self.spec
+    }
+
+    /// Whether a turn runs that a message could steer.
+    pub fn has_turn(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.phase == Phase::Running && !run.killed)
+    }
+
+    /// Whether this question is open.
+    pub fn asks(&self, request: &str) -> bool {
+        self.run.as_ref().is_some_and(|run| run.inputs.contains_key(request))
+    }
+
+    /// When somebody issued a message that is to be sent, wall clock in ms.
+    pub fn issued_at(&mut self, message: &str, at: u64) {
+        self.issued.insert(message.to_owned(), at);
     }
 
     /// What its row shows.

@@ -19,7 +19,7 @@ use crate::{
         effect::blob_key,
         input::{ChatSpec, Message, StoreError},
     },
-    feed::{ChatRow, JournalRow, MessageRow, SessionRow},
+    feed::{ChatRow, CommandRow, JournalRow, MessageRow, QueueNote, SessionRow},
 };
 
 /// Everything a core starts from.
@@ -29,6 +29,8 @@ pub struct Stored {
     pub boots: u64,
     /// Preferences: key and value.
     pub prefs: Vec<(String, String)>,
+    /// Commands, first processed first.
+    pub commands: Vec<CommandRow>,
     /// The chats.
     pub chats: Vec<StoredChat>,
     /// Rows that could not be read, with their places.
@@ -54,6 +56,8 @@ pub struct StoredChat {
     pub queue: Vec<Message>,
     /// Nothing of it is sent until an explicit send.
     pub paused: bool,
+    /// What is known of some of its messages besides their words.
+    pub notes: BTreeMap<String, QueueNote>,
     /// The journal after its check.
     pub journal: Checked,
     /// Documents by id: the chat's own and those of its subagents.
@@ -197,8 +201,15 @@ impl Loading<'_> {
         store.each("SELECT chat, message, text FROM ledger ORDER BY n", [], |row| self.message(row, |chat| &mut chat.ledger))?;
         let queue = "SELECT chat, message, text FROM queue ORDER BY chat, position";
         store.each(queue, [], |row| self.message(row, |chat| &mut chat.queue))?;
-        store.each("SELECT chat, paused FROM queues", [], |row| {
+        store.each("SELECT row FROM commands ORDER BY n", [], |row| {
+            let read = text(row, 0).and_then(|row| serde_json::from_str(&row).ok());
+            self.stored.commands.extend::<Option<CommandRow>>(read);
+        })?;
+        store.each("SELECT chat, paused, notes FROM queues", [], |row| {
             let Some(chat) = text(row, 0) else { return };
+            // A note that cannot be read holds nothing back.
+            let notes = text(row, 2).and_then(|notes| serde_json::from_str(&notes).ok());
+            self.chat(&chat).notes = notes.unwrap_or_default();
             self.chat(&chat).paused = integer(row, 1) != Some(0);
         })?;
         self.journals()?;

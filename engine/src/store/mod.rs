@@ -15,7 +15,7 @@ use crate::core::{
 };
 
 /// Version of the schema, kept in the database's `user_version`.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 /// The database's `application_id`: a file of somebody else is told by it.
 const APPLICATION_ID: u32 = 0x7265_6873;
 
@@ -27,7 +27,8 @@ CREATE TABLE chats (chat TEXT PRIMARY KEY, row TEXT, config TEXT) WITHOUT ROWID;
 CREATE TABLE sessions (chat TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE messages (n INTEGER PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, row TEXT NOT NULL, UNIQUE (chat, message));
 CREATE TABLE ledger (n INTEGER PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL);
-CREATE TABLE queues (chat TEXT PRIMARY KEY, paused INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE queues (chat TEXT PRIMARY KEY, paused INTEGER NOT NULL, notes TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE commands (n INTEGER PRIMARY KEY, command TEXT NOT NULL UNIQUE, row TEXT NOT NULL);
 CREATE TABLE queue (chat TEXT NOT NULL, position INTEGER NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (chat, position)) WITHOUT ROWID;
 CREATE TABLE journal (chat TEXT NOT NULL, seq INTEGER NOT NULL, era INTEGER NOT NULL, length INTEGER NOT NULL, crc32 INTEGER NOT NULL, event BLOB NOT NULL, PRIMARY KEY (chat, seq)) WITHOUT ROWID;
 CREATE TABLE docs (doc TEXT PRIMARY KEY, chat TEXT NOT NULL, folded_seq INTEGER NOT NULL, snapshot BLOB NOT NULL);
@@ -145,7 +146,8 @@ impl Store {
         }
         for queue in &txn.queues {
             let chat = &queue.chat_id;
-            run("INSERT OR REPLACE INTO queues (chat, paused) VALUES (?, ?)", &[chat, &queue.paused])?;
+            let text = "INSERT OR REPLACE INTO queues (chat, paused, notes) VALUES (?, ?, ?)";
+            run(text, &[chat, &queue.paused, &json(&queue.notes)?])?;
             run("DELETE FROM queue WHERE chat = ?", &[chat])?;
             for (position, message) in (0_i64..).zip(&queue.messages) {
                 let text = "INSERT INTO queue (chat, position, message, text) VALUES (?, ?, ?, ?)";
@@ -154,6 +156,10 @@ impl Store {
         }
         for doc in &txn.docs {
             write_doc(doc, run)?;
+        }
+        for row in &txn.commands {
+            let text = "INSERT INTO commands (command, row) VALUES (?, ?) ON CONFLICT (command) DO UPDATE SET row = excluded.row";
+            run(text, &[&row.command_id, &json(row)?])?;
         }
         for (key, value) in &txn.prefs {
             run("INSERT OR REPLACE INTO prefs (key, value) VALUES (?, ?)", &[key, value])?;

@@ -216,7 +216,7 @@ fn a_declined_request_hangs() {
     );
 }
 
-/// I15: timers of the turn do not run while the human is asked, also those that begin meanwhile.
+/// CO-06, I15: timers of the turn do not run while the human is asked, also those that begin meanwhile.
 #[test]
 fn a_hold_runs_out_while_the_human_thinks() {
     check(
@@ -235,7 +235,7 @@ fn a_hold_runs_out_while_the_human_thinks() {
     );
 }
 
-/// I15: the rest of the time runs afterwards.
+/// CO-06, I15: the rest of the time runs afterwards.
 #[test]
 fn a_question_gives_the_hold_new_time() {
     check(

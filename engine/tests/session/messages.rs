@@ -240,7 +240,7 @@ fn a_send_now_is_settled_by_the_turn_it_replaces() {
     );
 }
 
-/// A user's Stop pauses the queue until an explicit send.
+/// MQ-04: a user's Stop pauses the queue until an explicit send.
 #[test]
 fn a_stop_lets_the_queue_run() {
     check(
@@ -282,7 +282,7 @@ fn a_stop_lets_the_queue_run() {
     );
 }
 
-/// The mailbox holds 32: what comes after stays queued, and later messages do not overtake it.
+/// MQ-06: the mailbox holds 32: what comes after stays queued, and later messages do not overtake it.
 #[test]
 fn a_burst_loses_messages_or_changes_their_order() {
     let mut script = String::from("10 send m0 first\n    Working\n    m0 sent\n    p1 spawned\n    p1 <- m0\n");
@@ -317,11 +317,13 @@ fn a_message_for_a_driver_that_cannot_steer_is_lost() {
         20 say taken m1 ; text a
             m1 delivered
         30 send m2 two
-            m2 sent
+            m2 queued
         40 say done completed
-            Working
+            Idle
             p1 <- end
             p1 SIGTERM
+            Working
+            m2 sent
         50 exit 0
             p2 spawned
             p2 <- m2

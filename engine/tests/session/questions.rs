@@ -36,7 +36,7 @@ fn a_message_hides_the_question_that_is_open() {
     );
 }
 
-/// Every path that ends a turn closes its cards once; the answer is empty.
+/// RL-14, K19: every path that ends a turn closes its cards once; the answer is empty.
 #[test]
 fn a_card_outlives_its_turn() {
     check(

@@ -157,6 +157,13 @@ impl Evidence {
                 self.messages[number].withdrawn_at.get_or_insert(at);
                 return;
             }
+            UserAction::Edit { message, text, .. } => {
+                if text.trim().is_empty() {
+                    let number = self.message_index(message);
+                    self.messages[number].withdrawn_at.get_or_insert(at);
+                }
+                return;
+            }
             UserAction::Answer { .. } => StopKind::Answer,
             UserAction::SendNow { message, .. } => {
                 self.sent(at, chat.clone(), message, true);

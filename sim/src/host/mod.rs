@@ -229,6 +229,15 @@ pub enum Feed {
         /// What became of it.
         state: MessageState,
     },
+    /// A chat's queue.
+    Queue {
+        /// Chat id.
+        chat: String,
+        /// Nothing of it is sent until an explicit send.
+        paused: bool,
+        /// Ids of its messages, head first.
+        messages: Vec<String>,
+    },
     /// A question's row.
     Input {
         /// Chat id.

@@ -56,6 +56,9 @@ pub fn feed(feed: &Feed) -> String {
         Feed::Chat { session, .. } => format!("chat session={}", session.as_deref().unwrap_or("-")),
         Feed::Session { status, pill, completed_turns, .. } => format!("row {status:?} pill={pill} completed={completed_turns}"),
         Feed::Message { text, state, .. } => format!("message {state:?} {:?}", cut(text)),
+        Feed::Queue { paused, messages, .. } => {
+            format!("queue of {}{}", messages.len(), if *paused { ", paused" } else { "" })
+        }
         Feed::Input { open, .. } => format!("question {}", if *open { "opened" } else { "closed" }),
         Feed::Journal { seq, event, .. } => format!("journal {seq} {}", event_words(event)),
         Feed::Doc { doc, bytes, .. } => format!("document {doc} {} bytes", bytes.len()),

@@ -69,6 +69,7 @@ fn look(check: &Check, chat: &Chat, labels: &Labels) -> Answer {
             equal_lists(wanted.iter().map(|name| name.value.clone()), queued(chat, labels).into_iter())
         }
         (Path::QueueLength, Matcher::Number(number)) => count(number, queued(chat, labels).len()),
+        (Path::QueuePaused, Matcher::Flag(wanted)) => equal(*wanted, chat.queue_paused),
         (Path::QuestionOpen | Path::ApprovalOpen, Matcher::Flag(wanted)) => {
             equal(*wanted, chat.approvals.iter().any(|approval| approval.closed_at.is_none()))
         }
@@ -137,9 +138,9 @@ fn spoken(entries: &[Entry]) -> Vec<String> {
 }
 
 fn queued(chat: &Chat, labels: &Labels) -> Vec<String> {
-    let waiting = chat.messages.iter().filter(|message| message.state == MessageState::Queued);
-    waiting
-        .map(|message| labels.iter().find(|(_, id)| **id == message.id).map_or(&message.text, |(label, _)| label).clone())
+    chat.queue
+        .iter()
+        .map(|queued| labels.iter().find(|(_, id)| *id == queued).map_or(queued, |(label, _)| label).clone())
         .collect()
 }
 

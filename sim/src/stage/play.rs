@@ -499,6 +499,7 @@ fn words(action: &UserAction) -> String {
         UserAction::StopTurn { .. } => "stop the turn".to_owned(),
         UserAction::SendNow { text, .. } => format!("send now {text:?}"),
         UserAction::Withdraw { .. } => "withdraw the message".to_owned(),
+        UserAction::Edit { text, .. } => format!("edit the message to {text:?}"),
         UserAction::Answer { answers, .. } => format!("answer {answers:?}"),
         UserAction::Close { .. } => "close".to_owned(),
     }

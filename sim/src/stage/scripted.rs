@@ -6,6 +6,8 @@ use scenarios::{
     scenario::{Action, Answer, AnswerTo, Decision, Killing, PowerLoss, Scenario, Steer, Step},
 };
 
+use serde_json::json;
+
 use super::{
     asking::{self, Asked, Asking, Asks, setup_of},
     director::{Cue, Direct, Director},
@@ -15,7 +17,7 @@ use super::{
 use crate::{
     history::UserAction,
     host::{
-        ChatSetup,
+        ChatSetup, HostCall,
         fault::{Ending, Fault},
     },
     view::Chat,
@@ -104,6 +106,10 @@ impl Scripted {
                 Action::View(view) => Direct::Show { number, of: view.of.value.clone(), given: view.given.clone() },
                 Action::Rpc(request) => Direct::Call(number, asking.rpc(request, messages)),
                 Action::Mcp(request) => Direct::Call(number, asking.mcp(cue, step.chat(), request, messages)?),
+                Action::Steer(Steer::Queued(message)) => {
+                    let params = json!({"chat": asking.chat(step.chat()), "message": messages.get(&message.value)});
+                    Direct::Call(number, HostCall::Rpc { method: "SteerQueuedNow".to_owned(), params })
+                }
                 Action::Switch { on, provider } => Direct::Call(number, asking::switch(*on, *provider)),
                 other => return Err(format!("`{}` asks nothing", other.key())),
             })
@@ -210,6 +216,13 @@ impl Director for Scripted {
                     self.done();
                     return Direct::Act(UserAction::SendNow { chat, message, text: text.unwrap_or_default() });
                 }
+                Action::Edit { message: label, text } => {
+                    let Some(message) = self.labels.get(&label.value).cloned() else {
+                        return Direct::Wrong(format!("{place}: no message is labelled {:?}", label.value));
+                    };
+                    self.done();
+                    return Direct::Act(UserAction::Edit { chat, message, text });
+                }
                 Action::Remove(label) => {
                     let Some(message) = self.labels.get(&label.value).cloned() else {
                         return Direct::Wrong(format!("{place}: no message is labelled {:?}", label.value));
@@ -243,7 +256,7 @@ impl Director for Scripted {
                     self.done();
                     return Direct::Claim(setup_of(&chat.value, &self.setup));
                 }
-                Action::Switch { .. } | Action::Rpc(_) | Action::Mcp(_) | Action::View(_) => {
+                Action::Steer(Steer::Queued(_)) | Action::Switch { .. } | Action::Rpc(_) | Action::Mcp(_) | Action::View(_) => {
                     match self.ask(cue, &step, &place, since) {
                         Asked::Wait(direct) => return direct,
                         Asked::Over => self.done(),

@@ -78,6 +78,12 @@ pub struct Chat {
     pub messages: Vec<Message>,
     /// Questions and approvals in order of opening.
     pub approvals: Vec<Approval>,
+    /// Ids of the queued messages, head first.
+    #[serde(default)]
+    pub queue: Vec<String>,
+    /// Whether the queue waits for an explicit send.
+    #[serde(default)]
+    pub queue_paused: bool,
     /// The transcript: entries of the chat document in order.
     pub transcript: Vec<Entry>,
     /// The host's journal as the row feed brought it.

@@ -61,6 +61,10 @@ impl Viewer {
                 shown.completed_turns = completed_turns;
             }
             Feed::Message { chat, message, text, state } => self.message(clock, &chat, message, text, state),
+            Feed::Queue { chat, paused, messages } => {
+                let chat = self.chat(&chat);
+                (chat.queue, chat.queue_paused) = (messages, paused);
+            }
             Feed::Input { chat, request, provider_request, open } => self.input(clock, &chat, request, provider_request, open),
             Feed::Journal { chat, seq, event } => self.journal(clock, &chat, seq, event),
             Feed::Doc { doc, chat, bytes } => {
@@ -141,7 +145,7 @@ impl Viewer {
         let replays = self.replaying.is_some();
         let shown = &mut self.view.chats[index];
         match shown.messages.iter_mut().find(|message| message.id == id) {
-            Some(message) => message.state = state,
+            Some(message) => (message.state, message.text) = (state, text),
             None => shown.messages.push(Message { id: id.clone(), text, accepted_at, state }),
         }
         if replays {

@@ -1,7 +1,7 @@
 //! The words of a script.
 
 use engine::{
-    core::input::{Control, ExitStatus, Harness, Input, Message, Pipe, ProcId, StoreError},
+    core::input::{Command, CommandKind, Control, ExitStatus, Harness, Input, Message, Pipe, ProcId, StoreError},
     drivers::Capabilities,
 };
 
@@ -151,6 +151,22 @@ pub fn line(text: &str) -> Line {
     Line { at, proc, verb: self::verb(verb, &rest, &chat), chat }
 }
 
+fn command(words: &[&str], chat: &str) -> Command {
+    let (id, words) = words.split_first().expect("the command's id");
+    let dated = words[0].strip_prefix('@').map(|at| at.parse::<u64>().expect("ms"));
+    let words = if dated.is_some() { &words[1..] } else { words };
+    let (message, text) = (words.get(1).copied().unwrap_or_default().to_owned(), words.get(2..).unwrap_or_default().join(" "));
+    let what = match words[0] {
+        "run" => CommandKind::Run { message, text },
+        "steer" => CommandKind::Steer { message, text },
+        "interrupt" => CommandKind::Interrupt,
+        "respond" => CommandKind::RespondInput { request: message, answers: vec![text] },
+        other => panic!("no command `{other}`"),
+    };
+    let (chat, cwd) = (chat.to_owned(), "/w".to_owned());
+    Command { id: (*id).to_owned(), chat, cwd, issued_at: super::WALL_AT_START + dated.unwrap_or(0), what }
+}
+
 fn json_of(words: &[&str]) -> Value {
     let text = words.join(" ");
     if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}")) }
@@ -183,6 +199,8 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
         "wait" => Verb::Wait,
         "send" => Verb::Input(Input::Message(message())),
         "queue" => Verb::Input(Input::Queue(message())),
+        // `commands c1 run m1 words ; c2 steer m2 words ; c3 interrupt ; c4 respond REQUEST words`, `@MS` before a kind dates it.
+        "commands" => Verb::Input(Input::Commands(rest.split(|word| *word == ";").map(|words| command(words, &chat)).collect())),
         "send-now" => control(Control::SendNow { message: message() }),
         "stop" => control(Control::Stop { chat }),
         "stop-turn" => control(Control::StopTurn { chat }),

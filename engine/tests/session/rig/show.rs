@@ -80,6 +80,17 @@ fn row(row: &Row, shown: &dyn Fn(&str) -> bool) -> Option<String> {
             format!("{}{words}", chat(&row.chat_id))
         }
         Row::Journal(row) if shown("journal") => format!("+{} {}", row.seq, event(&row.event)),
+        Row::Queue(row) if shown("queue") => {
+            let paused = if row.paused { " paused" } else { "" };
+            let notes = row.notes.iter().filter(|(_, note)| !note.pending_attachments.is_empty());
+            let waits: String = notes.map(|(id, _)| format!(", {id} waits")).collect();
+            format!("{}queue{paused} [{}]{waits}", chat(&row.chat_id), row.messages.join(" "))
+        }
+        Row::Command(row) => {
+            let resolution = row.resolution.iter().map(|words| format!(": {words}")).collect::<String>();
+            format!("{} {:?}{resolution}", row.command_id, row.status).replace("Pending", "pending").replace("Applied", "applied")
+        }
+        Row::Queue(_) => return None,
         Row::Notice(row) => format!("notice {}", row.text),
         Row::Chat(_) | Row::Journal(_) => return None,
     })

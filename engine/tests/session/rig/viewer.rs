@@ -43,7 +43,7 @@ impl Viewer {
                 assert_eq!(row.seq, last + 1, "journal numbers have no gaps and come in order");
                 self.journal.push(row.clone());
             }
-            Change::Row(Row::Input(_) | Row::Notice(_)) => {}
+            Change::Row(Row::Input(_) | Row::Notice(_) | Row::Queue(_) | Row::Command(_)) => {}
         }
     }
 

@@ -45,6 +45,14 @@ pub(super) fn user(action: UserAction) -> Input {
             Input::Control(Control::SendNow { message: Message { chat, id: message, text } })
         }
         UserAction::Withdraw { chat, message } => Input::Control(Control::Withdraw { chat, message_id: message }),
+        // Nobody waits for this answer: its number is none that a scenario gives.
+        UserAction::Edit { chat, message, text } => Input::Call(Call {
+            id: u64::MAX,
+            asked: Asked::Rpc {
+                method: "EditQueued".to_owned(),
+                params: json!({"chat": chat, "message": message, "text": text}),
+            },
+        }),
         UserAction::Answer { chat, answers } => Input::Control(Control::Answer { chat, request_id: None, answers }),
         UserAction::Close { chat } => Input::Control(Control::Close { chat }),
     }
@@ -131,7 +139,8 @@ pub(super) fn change(change: &feed::Change) -> Option<Feed> {
             open: row.open,
         },
         // A word about the device is none about a chat.
-        feed::Row::Notice(_) => return None,
+        feed::Row::Notice(_) | feed::Row::Command(_) => return None,
+        feed::Row::Queue(row) => Feed::Queue { chat: row.chat_id.clone(), paused: row.paused, messages: row.messages.clone() },
         feed::Row::Journal(row) => {
             Feed::Journal { chat: row.chat_id.clone(), seq: row.seq, event: serde_json::to_value(&row.event).ok()? }
         }

@@ -42,7 +42,10 @@ impl Invariant for Bytes {
         for (offset, happening) in since(&mut self.happenings, moment.history).iter().enumerate() {
             match &happening.what {
                 What::User(
-                    UserAction::Send { message, .. } | UserAction::Queue { message, .. } | UserAction::SendNow { message, .. },
+                    UserAction::Send { message, .. }
+                    | UserAction::Queue { message, .. }
+                    | UserAction::SendNow { message, .. }
+                    | UserAction::Edit { message, .. },
                 ) => {
                     self.sent.insert(message.clone(), first + offset);
                 }
@@ -53,6 +56,7 @@ impl Invariant for Bytes {
                     if let What::User(
                         UserAction::Send { message, text, .. }
                         | UserAction::Queue { message, text, .. }
+                        | UserAction::Edit { message, text, .. }
                         | UserAction::SendNow { message, text, .. },
                     ) = &moment.history.happenings[*index].what
                     {

@@ -58,6 +58,8 @@ impl Wire {
                     message.taken_back.get_or_insert(index);
                 }
             }
+            // A queued message was handed to nobody.
+            UserAction::Edit { .. } => {}
             // Deny-and-stop is an answer that may end the turn.
             UserAction::Answer { .. } => facts.stopped = Some(index),
             UserAction::Close { .. } => {}
