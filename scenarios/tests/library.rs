@@ -117,7 +117,11 @@ fn an_unknown_id_gets_the_nearest_one() {
     let library = embedded();
     let help = |id: &str| library.get(id).map(|scenario| scenario.title.clone()).expect_err("no such id").help;
     assert!(help("steer/next-durin-bash").starts_with("did you mean `steer/next-during-bash`?"));
-    assert!(help("stop/x").starts_with("its group has: `stop/during-bash`, `stop/nobody-answers`"));
+    let group = help("stop/x");
+    assert!(
+        group.starts_with("its group has: `stop/") && group.contains("`stop/during-bash`") && !group.contains("`steer/"),
+        "{group}"
+    );
     assert!(help("stopp/x").starts_with("did you mean `stop`? groups: `agents`"));
     assert_eq!(library.get("stop/during-bash").map(|scenario| scenario.id.as_str()), Ok("stop/during-bash"));
 }
