@@ -91,14 +91,31 @@ impl Catalog {
                 (Some("races.toml"), None) => {
                     catalog.races.insert(provider, *packed);
                 }
-                (Some(version), Some(scene)) => {
-                    let key = Key { provider, version: VersionKey::new(version), scene: scene.to_owned() };
-                    catalog.slots.insert(key, Slot { source: Source::Embedded(*packed), capture: OnceLock::new() });
-                }
+                (Some(version), Some(scene)) => catalog.hold(provider, version, scene, packed),
                 _ => {}
             }
         }
         catalog
+    }
+
+    /// Only one scene of the embedded captures, in all its versions and without race tables: for a process that plays one scene
+    /// and must speak within milliseconds of its start. Empty when there is no such scene.
+    pub fn embedded_scene(provider: Provider, scene: &str) -> Catalog {
+        let mut catalog = Catalog::empty();
+        for packed in embedded::FILES {
+            let path = packed.name.strip_suffix(".ndjson").and_then(|path| path.strip_suffix(scene)?.strip_suffix('/'));
+            if let Some((name, version)) = path.and_then(|path| path.split_once('/'))
+                && name == provider.name()
+            {
+                catalog.hold(provider, version, scene, packed);
+            }
+        }
+        catalog
+    }
+
+    fn hold(&mut self, provider: Provider, version: &str, scene: &str, packed: &Packed) {
+        let key = Key { provider, version: VersionKey::new(version), scene: scene.to_owned() };
+        self.slots.insert(key, Slot { source: Source::Embedded(*packed), capture: OnceLock::new() });
     }
 
     /// Adds every `*.ndjson` below a directory. The files may stand anywhere in it: their headers say what they are.

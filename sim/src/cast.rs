@@ -3,7 +3,7 @@
 //! An understudy is the provider's protocol model with the script of a capture: what the model and the tools did. A raw scene
 //! is played from tape, since its host lines are the recording's own.
 
-use std::{rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use captures::{
     catalog::Catalog,
@@ -11,7 +11,10 @@ use captures::{
     ids::{Reissue, Roles},
 };
 use fake_clis::{
-    claude::{Claude, script::reduce},
+    claude::{
+        Claude,
+        script::{Script, reduce},
+    },
     drive::MemoryFiles,
     tape::Tape,
     understudy::{Launch, Understudy},
@@ -29,7 +32,12 @@ use crate::{host, stage::run::CastMember, world::disk::Image};
 pub struct Casting {
     verifier: Verifier,
     store: Image,
+    /// Scripts made so far, by capture and number of the process: a sweep plays the same ones thousands of times.
+    scripts: RefCell<BTreeMap<(usize, usize), Reduced>>,
 }
+
+/// A capture and what it was reduced to; the capture is held so that no other one takes its place in memory.
+type Reduced = (Arc<Capture>, Rc<Script>);
 
 impl Casting {
     /// A casting over the captures of `catalog`.
@@ -37,7 +45,7 @@ impl Casting {
     /// # Errors
     /// A capture that does not parse, or SQLite refuses the schema of the engine's store.
     pub fn new(catalog: Catalog) -> anyhow::Result<Self> {
-        Ok(Casting { verifier: Verifier::new(catalog)?, store: host::engine::template()? })
+        Ok(Casting { verifier: Verifier::new(catalog)?, store: host::engine::template()?, scripts: RefCell::default() })
     }
 
     /// The disk that the engine of each run starts from.
@@ -56,10 +64,21 @@ impl Casting {
             let tape = Arc::clone(&capture);
             Rc::new(move |launch| Box::new(Tape::raw(Arc::clone(&tape), launch)))
         } else {
-            let (profile, script) = (self.verifier.profile(&capture.header.version), reduce(&capture));
-            Rc::new(move |launch| Box::new(Claude::new(launch, Arc::clone(&profile), script.clone())))
+            let profile = self.verifier.profile(&capture.header.version);
+            let script = self.script(&capture, 0, || reduce(&capture));
+            Rc::new(move |launch| Box::new(Claude::new(launch, Arc::clone(&profile), Script::clone(&script))))
         };
         CastMember { capture, make, edits }
+    }
+
+    fn script(&self, capture: &Arc<Capture>, number: usize, make: impl FnOnce() -> Script) -> Rc<Script> {
+        let key = (Arc::as_ptr(capture) as usize, number);
+        let known = self.scripts.borrow().get(&key).map(|(_, script)| Rc::clone(script));
+        known.unwrap_or_else(|| {
+            let script = Rc::new(make());
+            self.scripts.borrow_mut().insert(key, (Arc::clone(capture), Rc::clone(&script)));
+            script
+        })
     }
 
     /// The same for a process that is not the first of its run: its model, tools and requests have ids of their own.
@@ -70,19 +89,17 @@ impl Casting {
         raw: bool,
         number: usize,
     ) -> CastMember {
-        let recorded = self.member(Arc::clone(&capture), edits, raw);
         if raw {
-            return recorded;
+            return self.member(capture, edits, raw);
         }
         let profile = self.verifier.profile(&capture.header.version);
-        let tape = Arc::clone(&capture);
-        let make = move |launch: Launch| -> Box<dyn Understudy> {
-            // Made when the process starts: most runs never start a second one.
+        let script = self.script(&capture, number, || {
             let mut random = ChaCha8Rng::seed_from_u64(number as u64);
-            let fresh = Reissue::new(&Roles::of(&tape), &mut || random.next_u64()).capture(&tape);
-            Box::new(Claude::new(launch, Arc::clone(&profile), reduce(&fresh)))
-        };
-        CastMember { make: Rc::new(make), ..recorded }
+            reduce(&Reissue::new(&Roles::of(&capture), &mut || random.next_u64()).capture(&capture))
+        });
+        let make: Rc<dyn Fn(Launch) -> Box<dyn Understudy>> =
+            Rc::new(move |launch| Box::new(Claude::new(launch, Arc::clone(&profile), Script::clone(&script))));
+        CastMember { capture, make, edits }
     }
 
     /// The files that the world held when the capture was recorded: a session that it resumes was written before.

@@ -134,3 +134,18 @@ fn only_a_provider_with_a_table_has_races() {
     assert_eq!(catalog.races(Provider::Claude).unwrap().unwrap().versions, VERSIONS);
     assert_eq!(Catalog::empty().races(Provider::Claude).unwrap(), None);
 }
+
+#[test]
+fn one_scene_is_held_in_all_its_versions_and_nothing_else() {
+    let one = Catalog::embedded_scene(Provider::Claude, "typed-fork");
+    assert_eq!(one.versions(Provider::Claude), VERSIONS);
+    for version in VERSIONS {
+        // `second-turn-typed-fork` ends in the same words.
+        assert_eq!(one.scenes(Provider::Claude, version), ["typed-fork"]);
+        let whole = Catalog::embedded();
+        let get = |catalog: &Catalog| catalog.get(Provider::Claude, version, "typed-fork").unwrap();
+        assert_eq!(get(&one), get(&whole));
+    }
+    assert_eq!(Catalog::embedded_scene(Provider::Claude, "no-such-scene").iter().count(), 0);
+    assert_eq!(Catalog::embedded_scene(Provider::Codex, "typed-fork").iter().count(), 0);
+}

@@ -36,14 +36,18 @@ pub fn named(launch: &Launch, scene: Option<&str>, version: Option<&str>) -> Res
     let (version, script) = match scene {
         None => (version.unwrap_or(newest()).to_owned(), Script::default()),
         Some(scene) => {
-            let catalog = Catalog::embedded();
+            let catalog = Catalog::embedded_scene(Provider::Claude, scene);
             let version = match version {
                 Some(version) => version,
                 None => catalog
                     .newest_with(Provider::Claude, &[scene])
                     .ok_or_else(|| format!("failed to find scene `{scene}` of claude: see `rehearsal captures list claude`"))?,
             };
-            let capture = catalog.get(Provider::Claude, version, scene).map_err(|error| error.to_string())?;
+            // The whole catalog knows what there is instead of what there is not.
+            let capture = catalog
+                .get(Provider::Claude, version, scene)
+                .or_else(|_| Catalog::embedded().get(Provider::Claude, version, scene))
+                .map_err(|error| error.to_string())?;
             (version.to_owned(), Script { boot_ms: 0, ..reduce(&capture) })
         }
     };
