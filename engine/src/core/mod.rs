@@ -67,7 +67,11 @@ impl Core {
             Input::Timer(key) if key.class == Class::L => return self.hub.retry_store(),
             input => match &mut self.boot {
                 // Nothing is served before the recovery is done.
-                Some(boot) => boot.hold(input),
+                Some(boot) => {
+                    if boot.take(input) {
+                        return self.go_on_booting();
+                    }
+                }
                 None => self.handle(input),
             },
         }

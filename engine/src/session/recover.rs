@@ -2,7 +2,7 @@
 //!
 //! All of it is one transaction, and nobody sees anything before it. A second end in the middle finds everything as it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{chat::Chat, replay::is_stale};
 use crate::{
@@ -33,8 +33,14 @@ struct Loaded {
 }
 
 impl Chat {
-    /// Brings a chat back. Gives its journal too, as a viewer is to see it.
-    pub fn recover(hub: &mut Hub, mut stored: StoredChat, damage: &[Damage]) -> (Chat, Vec<JournalRow>) {
+    /// Brings a chat back. `arrived` are messages that the provider is known to have. Gives its journal too, as a
+    /// viewer is to see it.
+    pub fn recover(
+        hub: &mut Hub,
+        mut stored: StoredChat,
+        damage: &[Damage],
+        arrived: &BTreeSet<String>,
+    ) -> (Chat, Vec<JournalRow>) {
         let id = stored.chat.clone();
         let mut damage = damage.to_vec();
         let docs = std::mem::take(&mut stored.docs);
@@ -51,6 +57,8 @@ impl Chat {
         let busy = matches!(session.status, Status::Working | Status::AwaitingInput);
         // A row that is busy only for a message that nobody took yet shows no turn.
         let stale = is_stale(&rows, |named| busy && (named || stored.ledger.is_empty()));
+        // One that the provider has began a turn of its own, which nobody lived to see.
+        let stale = stale || stored.ledger.iter().any(|message| arrived.contains(&message.id));
 
         let mut chat = Chat::at_rest(spec, row, session, doc);
         (chat.era, chat.seq) = (era, last);
@@ -73,7 +81,7 @@ impl Chat {
 
         chat.settle_after_restart(hub, &mut sinks, stale);
         chat.keep_ready(hub, sinks, &anew);
-        chat.queue_again(hub, stored.ledger);
+        chat.queue_again(hub, stored.ledger, arrived);
         chat.mend(hub, &damage);
         if stale {
             let (error, synthetic) = (Some(RESTARTED.to_owned()), Some("restart".to_owned()));
@@ -284,11 +292,15 @@ impl Chat {
 
     /// Messages that no provider is known to have taken stand at the head of the queue, in their order; nothing is sent before
     /// the user says so.
-    fn queue_again(&mut self, hub: &mut Hub, ledger: Vec<Message>) {
+    fn queue_again(&mut self, hub: &mut Hub, ledger: Vec<Message>, arrived: &BTreeSet<String>) {
         let mut next = 0;
         for message in ledger {
             hub.ledger(&self.id, &message.id, None);
             if self.queue.iter().any(|queued| queued.id == message.id) {
+                continue;
+            }
+            if arrived.contains(&message.id) {
+                self.message_row(hub, &message, MessageState::Delivered);
                 continue;
             }
             self.message_row(hub, &message, MessageState::Queued);

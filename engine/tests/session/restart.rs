@@ -391,9 +391,9 @@ fn a_message_that_arrived_before_the_kill_is_sent_twice() {
         2000 send m4 four
             Working
             m4 sent
-            p1 spawned resuming s1
-            p1 <- initialize engine_initialize
-            p1 <- m4
+            p2 spawned resuming s1
+            p2 <- initialize engine_initialize
+            p2 <- m4
         3000 doc
             user complete: one
             assistant aborted: hello | error The engine was restarted before this reply was finished.
@@ -409,9 +409,9 @@ fn a_message_that_arrived_before_the_kill_is_sent_twice() {
             Errored
             Working
             m3 sent
-            p3 spawned resuming s1
-            p3 <- initialize engine_initialize
-            p3 <- m3
+            p4 spawned resuming s1
+            p4 <- initialize engine_initialize
+            p4 <- m3
         5000 doc
             user complete: one
             assistant aborted: hello | error The engine was restarted before this reply was finished.
@@ -496,6 +496,59 @@ fn a_stop_before_the_transcript_starts_a_process() {
         2020 read-comes
         2030 leases
         2040 timers
+        ",
+    );
+}
+
+/// I3: what the transcript tells at the start is said at the start: the message arrived, and its turn was cut by the restart.
+#[test]
+fn a_message_that_arrived_is_queued_at_the_start() {
+    check(
+        "
+        0 chat claude
+        10 send m1 one
+            Working
+            m1 sent
+            p1 spawned
+            p1 <- initialize engine_initialize
+            p1 <- m1
+        500 claude init ; lifecycle m1 started ; text u1 hello ; result m1
+            m1 delivered
+            Idle
+        2000 send m2 two
+            Working
+            m2 sent
+            p1 <- m2 now
+        2010 send m3 three
+            m3 sent
+            p1 <- m3 now
+        2020 record s1 user m1 one
+        2020 record s1 user m2 two
+        3000 restart
+            Idle
+            m1 delivered
+            m2 delivered
+            m3 queued
+        4000 doc
+            user complete: one
+            assistant complete: hello
+            user complete: two
+            user complete: three
+            assistant aborted: error The engine was restarted before this reply was finished.
+        4010 journal
+            +1 sessionStarted
+            +2 text hello
+            +3 assistantMessageCompleted
+            +4 usage
+            +5 nativeForkReady
+            +6 done completed
+            +7 done interrupted synthetic restart
+        5000 send m4 four
+            Working
+            m4 sent
+            p2 spawned resuming s1
+            p2 <- initialize engine_initialize
+            p2 <- m4
         ",
     );
 }

@@ -4,6 +4,8 @@
 //! background agent may be addressed, and may end, in a later process), the frames that came before (a repeat is no news), and
 //! the messages that the provider has: an engine that was killed may not know that one of them arrived.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{
@@ -34,6 +36,21 @@ pub fn path(cwd: &str, session: &str) -> Option<String> {
     let is_id = !session.is_empty() && session.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let slug: String = cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     is_id.then(|| format!("projects/{slug}/{session}.jsonl"))
+}
+
+/// The messages that a session's earlier processes took, by id.
+pub fn arrived(transcript: &[u8]) -> BTreeSet<String> {
+    let users = records(transcript).filter(|record| record["type"].as_str() == Some("user"));
+    users.filter_map(|record| record["uuid"].as_str().map(str::to_owned)).collect()
+}
+
+/// Records of the main thread. A torn last record, and what is no record, is passed over.
+fn records(transcript: &[u8]) -> impl Iterator<Item = Value> {
+    let lines = transcript.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()).filter(|record| {
+        let tagged = ["parent_tool_use_id", "parentToolUseID"].iter().any(|key| record[*key].is_string());
+        !tagged && record["isSidechain"].as_bool() != Some(true)
+    })
 }
 
 impl Claude {
@@ -130,13 +147,7 @@ impl Claude {
     }
 
     fn restore(&mut self, transcript: &[u8]) {
-        for line in transcript.split(|byte| *byte == b'\n') {
-            // A torn last record, and what is no record of the conversation, is passed over.
-            let Ok(record) = serde_json::from_slice::<Value>(line) else { continue };
-            let tagged = ["parent_tool_use_id", "parentToolUseID"].iter().any(|key| record[*key].is_string());
-            if record["isSidechain"].as_bool() == Some(true) || tagged {
-                continue;
-            }
+        for record in records(transcript) {
             match record["type"].as_str() {
                 Some("assistant") => self.restore_calls(&record),
                 Some("user") => self.restore_agents(&record),
