@@ -25,7 +25,7 @@ const IDLE_MINUTES: u64 = 30;
 const TIMES: usize = 50;
 
 fn casting() -> anyhow::Result<Casting> {
-    Ok(Casting::new(Catalog::embedded())?)
+    Casting::new(Catalog::embedded())
 }
 
 fn play(casting: &Casting, piece: &Piece) -> anyhow::Result<RunOutcome> {
