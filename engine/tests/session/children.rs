@@ -7,13 +7,8 @@ use crate::rig::check;
 fn a_message_to_a_parked_run_kills_its_children() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text looking ; result t1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text looking ; result t1 ; done completed
             Working pill 1
             Idle pill 1
         200 send m2 two
@@ -40,13 +35,8 @@ fn a_message_to_a_parked_run_kills_its_children() {
 fn a_child_is_counted_twice() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; call t2 Agent ; call t1 Agent ; call t2 Agent
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; call t2 Agent ; call t1 Agent ; call t2 Agent
         30 say child t1 user go ; child t1 user go
             Working pill 1
         40 say child t2 steered
@@ -74,13 +64,8 @@ fn a_child_is_counted_twice() {
 fn a_child_that_only_ends_gets_an_empty_tab() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent
         30 say child t1 done errored
         200 doc
             user complete: one
@@ -96,13 +81,8 @@ fn a_child_that_only_ends_gets_an_empty_tab() {
 fn a_child_without_a_chip_is_counted() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Bash
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Bash
         30 say child t9 user go ; child t9 text a ; child t1 text b
         200 doc
             user complete: one
@@ -118,13 +98,8 @@ fn a_child_without_a_chip_is_counted() {
 fn a_chip_in_an_older_entry_stays_running() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text looking ; result t1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text looking ; result t1 ; done completed
             Working pill 1
             Idle pill 1
         30 send m2 two
@@ -154,13 +129,8 @@ fn a_chip_in_an_older_entry_stays_running() {
 fn a_straggler_revives_its_child_or_a_steer_does_not() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 user go ; child t1 text first
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 user go ; child t1 text first
             Working pill 1
         30 say child t1 done completed
             Working
@@ -188,13 +158,8 @@ fn a_straggler_revives_its_child_or_a_steer_does_not() {
 fn a_child_of_an_earlier_run_is_counted_again() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 user go ; child t1 text first ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 user go ; child t1 text first ; done completed
             Working pill 1
             Idle pill 1
         30 exit 0
@@ -230,13 +195,8 @@ fn a_child_of_an_earlier_run_is_counted_again() {
 fn a_child_reopens_the_turn_of_its_parent() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text a ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text a ; done completed
             Working pill 1
             Idle pill 1
         5000 say child t1 text b ; child t1 call x Bash
@@ -252,13 +212,8 @@ fn a_child_reopens_the_turn_of_its_parent() {
 fn pill_and_rows_disagree_while_text_streams() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         60 say call t1 Agent: /probe
         100 say text b ; child t1 user go
             Working pill 1

@@ -8,14 +8,8 @@ fn the_output_of_a_wake_is_lost_or_the_chat_stays_working() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi ; result m1
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi ; result m1
             Idle
         5000 claude text a2 found it
             Working
@@ -35,14 +29,8 @@ fn a_wake_after_a_child_is_dropped_by_the_gate() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; tool a1 t1 Agent ; agent-started k1 t1 ; text a2 hi ; result m1
-            m1 delivered
+        20 begun m1 one
+        20 claude tool a1 t1 Agent ; agent-started k1 t1 ; text a2 hi ; result m1
             Working pill 1
             Idle pill 1
         300 claude text a3 trailing
@@ -65,14 +53,8 @@ fn a_late_result_after_a_stop_is_a_second_end() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi
         500 stop-turn
             p1 <- interrupt engine_stop_1
         600 claude result m1
@@ -101,14 +83,8 @@ fn a_typed_fork_that_starts_before_its_message_stays_running() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi ; result m1
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi ; result m1
             Idle
         5000 send m2 /probe
             Working

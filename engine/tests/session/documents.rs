@@ -31,13 +31,8 @@ fn a_late_session_start_costs_the_content_before_it() {
 fn a_turn_without_content_leaves_an_entry() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 send m2 two
             Working
@@ -92,13 +87,8 @@ fn a_fork_point_is_bound_to_another_reply_or_seen_before_its_commit() {
 fn a_split_leaves_the_chip_of_a_typed_fork_running() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         2000 send m2 /probe
             Working
@@ -137,13 +127,8 @@ fn a_split_leaves_the_chip_of_a_typed_fork_running() {
 fn a_chip_that_the_gate_dropped_is_counted() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         500 send m2 /probe
             Working

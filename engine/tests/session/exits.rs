@@ -7,13 +7,8 @@ use crate::rig::check;
 fn a_run_that_ends_leaves_running_children_and_loses_messages() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text looking ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text looking ; text hi
             Working pill 1
         30 send m2 two
             m2 sent
@@ -52,13 +47,8 @@ fn a_run_that_ends_leaves_running_children_and_loses_messages() {
 fn a_message_is_dispatched_again_for_ever() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -98,13 +88,8 @@ fn a_message_is_dispatched_again_for_ever() {
 fn a_stop_or_a_withdrawal_is_undone_by_the_exit() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -143,13 +128,8 @@ fn a_stop_or_a_withdrawal_is_undone_by_the_exit() {
 fn a_steer_just_before_the_end_is_lost_or_doubled() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 send m2 two
             Working
@@ -174,13 +154,8 @@ fn a_steer_just_before_the_end_is_lost_or_doubled() {
 fn a_steer_just_after_the_end_is_lost_or_doubled() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 exit 0
             Idle
@@ -204,13 +179,8 @@ fn a_steer_just_after_the_end_is_lost_or_doubled() {
 fn a_message_starts_a_second_writer_beside_a_dying_process() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 eof
           @230 c stderr-close
             p1 SIGTERM
@@ -241,13 +211,8 @@ fn a_message_starts_a_second_writer_beside_a_dying_process() {
 fn a_process_that_is_never_reaped_holds_the_chat_or_loses_its_lease() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done errored broken
-            m1 delivered
+        20 begun m1 one
+        20 say done errored broken
             Errored
             p1 <- end
             p1 SIGTERM
@@ -278,13 +243,8 @@ fn a_process_that_is_never_reaped_holds_the_chat_or_loses_its_lease() {
 fn a_chat_works_for_a_message_that_was_taken_back() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done errored broken
-            m1 delivered
+        20 begun m1 one
+        20 say done errored broken
             Errored
             p1 <- end
             p1 SIGTERM
@@ -311,13 +271,8 @@ fn a_chat_works_for_a_message_that_was_taken_back() {
 fn what_a_process_said_is_lost_when_its_exit_is_seen_first() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 reaped
         40 say text there ; done completed
             Idle
@@ -336,13 +291,8 @@ fn what_a_process_said_is_lost_when_its_exit_is_seen_first() {
 fn a_message_goes_into_a_closed_mailbox() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 close
             p1 <- end
         40 send m2 two
@@ -369,13 +319,8 @@ fn a_message_goes_into_a_closed_mailbox() {
 fn a_chat_works_for_a_message_that_a_second_stop_withdrew() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 stop
             p1 <- interrupt
@@ -398,13 +343,8 @@ fn a_chat_works_for_a_message_that_a_second_stop_withdrew() {
 fn a_chat_is_idle_while_a_message_waits_for_an_exit() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 close
             p1 <- end

@@ -7,13 +7,8 @@ use crate::rig::check;
 fn a_self_continued_reply_is_lost() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say text hi ; done completed
             Idle
         1019 say text trailing
         1020 say text awake
@@ -34,13 +29,8 @@ fn a_self_continued_reply_is_lost() {
 fn only_text_wakes_a_parked_chat() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Bash ; result t1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Bash ; result t1 ; done completed
             Idle
         2000 say think hm ; result t9 ; context 5 ; agent plan ; note x ; closed a9 ; text
         2010 say call t2 Bash
@@ -70,13 +60,8 @@ fn only_text_wakes_a_parked_chat() {
 fn a_stale_tool_echo_reopens_the_turn() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Bash ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Bash ; done completed
             Idle
         3000 say call t1 Bash ; result t1
         3010 send m2 two
@@ -102,13 +87,8 @@ fn a_stale_tool_echo_reopens_the_turn() {
 fn the_text_of_a_prompt_wake_is_lost() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text looking ; result t1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text looking ; result t1 ; done completed
             Working pill 1
             Idle pill 1
         100 say child t1 done completed
@@ -130,13 +110,8 @@ fn the_text_of_a_prompt_wake_is_lost() {
 fn the_gate_opens_without_a_settle_since_the_park() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; call t1 Agent ; child t1 text looking ; child t1 done completed ; background 1 ; background 0 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say call t1 Agent ; child t1 text looking ; child t1 done completed ; background 1 ; background 0 ; done completed
             Working pill 1
             Working
             Idle
@@ -154,13 +129,8 @@ fn the_gate_opens_without_a_settle_since_the_park() {
 fn the_gate_stays_open_after_the_next_park() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; background 2 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say background 2 ; done completed
             Idle
         100 say background 1 ; text awake
             Working
@@ -176,13 +146,8 @@ fn the_gate_stays_open_after_the_next_park() {
 fn a_background_count_reopens_the_turn() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; background 1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say background 1 ; done completed
             Idle
         3000 say background 2
         3010 say background 0
@@ -196,13 +161,8 @@ fn a_background_count_reopens_the_turn() {
 fn a_heartbeat_leaves_an_empty_part() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; think
-            m1 delivered
+        20 begun m1 one
+        20 say think
         30 say think ; done completed
             Idle
         3000 say think
@@ -219,13 +179,8 @@ fn a_heartbeat_leaves_an_empty_part() {
 fn a_steer_inside_the_gate_is_dropped() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 send m2 two
             Working
@@ -249,13 +204,8 @@ fn a_steer_inside_the_gate_is_dropped() {
 fn a_done_while_parked_is_swallowed() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 say done completed
             Working

@@ -38,13 +38,8 @@ fn a_message_that_comes_twice_is_written_and_sent_twice() {
 fn a_confirmation_takes_the_wrong_message() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -85,13 +80,8 @@ fn a_confirmation_takes_the_wrong_message() {
 fn a_message_given_back_is_lost_or_out_of_order() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -134,13 +124,8 @@ fn a_message_given_back_is_lost_or_out_of_order() {
 fn a_message_given_back_to_a_parked_run_leaves_it_working() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 send m2 two
             Working
@@ -169,13 +154,8 @@ fn a_message_given_back_to_a_parked_run_leaves_it_working() {
 fn a_message_taken_back_is_sent_again() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -202,13 +182,8 @@ fn a_message_taken_back_is_sent_again() {
 fn a_send_now_is_settled_by_the_turn_it_replaces() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -245,13 +220,8 @@ fn a_send_now_is_settled_by_the_turn_it_replaces() {
 fn a_stop_lets_the_queue_run() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -309,13 +279,8 @@ fn a_message_for_a_driver_that_cannot_steer_is_lost() {
     check(
         "
         0 chat mock
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 queued
         40 say done completed
@@ -345,13 +310,8 @@ fn a_message_for_a_driver_that_cannot_steer_is_lost() {
 fn a_message_after_a_stop_is_withdrawn_with_it() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text a
-            m1 delivered
+        20 begun m1 one
+        20 say text a
         30 send m2 two
             m2 sent
             p1 <- m2

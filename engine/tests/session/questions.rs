@@ -7,13 +7,8 @@ use crate::rig::check;
 fn a_message_hides_the_question_that_is_open() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; ask r1
-            m1 delivered
+        20 begun m1 one
+        20 say ask r1
             card r1 open
             AwaitingInput
         30 send m2 two
@@ -41,13 +36,8 @@ fn a_message_hides_the_question_that_is_open() {
 fn a_card_outlives_its_turn() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; ask r1 ; ask r2
-            m1 delivered
+        20 begun m1 one
+        20 say ask r1 ; ask r2
             card r1 open
             AwaitingInput
             card r2 open
@@ -107,13 +97,8 @@ fn a_card_outlives_its_turn() {
 fn a_question_nobody_can_answer_stays_open() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; ask r1
-            m1 delivered
+        20 begun m1 one
+        20 say ask r1
             card r1 open
             AwaitingInput
         30 say unask r1 ; unask r9

@@ -189,13 +189,7 @@ fn a_row_that_is_steered_now_waits_or_another_is_sent() {
     check(
         r#"
         0 show queue
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1
-            m1 delivered
+        20 begun m1 one
         30 rpc QueueMessage {"chat":"c","message":"m2","text":"two"}
             m2 queued
             queue [m2]
@@ -239,13 +233,7 @@ fn a_row_that_is_sent_now_runs_beside_the_turn() {
     check(
         r#"
         0 show queue
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1
-            m1 delivered
+        20 begun m1 one
         30 rpc QueueMessage {"chat":"c","message":"m2","text":"two"}
             m2 queued
             queue [m2]
@@ -282,13 +270,8 @@ fn a_queue_is_drained_under_a_question() {
     check(
         r#"
         0 show queue
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; ask r1
-            m1 delivered
+        20 begun m1 one
+        20 say ask r1
             card r1 open
             AwaitingInput
         30 rpc QueueMessage {"chat":"c","message":"m2","text":"two"}
@@ -316,13 +299,7 @@ fn a_steer_is_sent_into_a_turn_that_takes_none() {
         r#"
         0 show queue
         5 chat mock
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1
-            m1 delivered
+        20 begun m1 one
         30 send m2 two
             m2 queued
             queue [m2]
@@ -351,13 +328,7 @@ fn a_steer_is_sent_into_a_turn_that_takes_none() {
 fn a_message_runs_after_the_stop_that_cancelled_it() {
     check(
         r#"
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1
-            m1 delivered
+        20 begun m1 one
         30 stop
             p1 <- interrupt
             p1 SIGTERM

@@ -316,14 +316,8 @@ fn a_resumed_session_does_not_know_its_agents() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        500 claude init ; lifecycle m1 started ; tool u-t1 t1 Agent ; agent-started task1 t1
-            m1 delivered
+        500 begun m1 one
+        500 claude tool u-t1 t1 Agent ; agent-started task1 t1
             Working pill 1
         1000 restart
             Idle
@@ -367,14 +361,8 @@ fn a_message_that_arrived_before_the_kill_is_sent_twice() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        500 claude init ; lifecycle m1 started ; text u1 hello
-            m1 delivered
+        500 begun m1 one
+        500 claude text u1 hello
         510 send m2 two
             m2 sent
             p1 <- m2 now
@@ -437,14 +425,8 @@ fn a_message_before_the_transcript_is_lost_or_overtakes() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        500 claude init ; lifecycle m1 started ; result m1
-            m1 delivered
+        500 begun m1 one
+        500 claude result m1
             Idle
         1000 restart
             Idle
@@ -474,14 +456,8 @@ fn a_stop_before_the_transcript_starts_a_process() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        500 claude init ; lifecycle m1 started ; result m1
-            m1 delivered
+        500 begun m1 one
+        500 claude result m1
             Idle
         1000 restart
             Idle
@@ -506,14 +482,8 @@ fn a_message_that_arrived_is_queued_at_the_start() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        500 claude init ; lifecycle m1 started ; text u1 hello ; result m1
-            m1 delivered
+        500 begun m1 one
+        500 claude text u1 hello ; result m1
             Idle
         2000 send m2 two
             Working

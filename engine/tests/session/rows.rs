@@ -155,13 +155,8 @@ fn an_interrupt_of_one_chat_stops_another() {
 fn every_turn_starts_a_process_of_its_own() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 send m2 two
             Working

@@ -103,13 +103,8 @@ fn a_provider_hears_a_message_that_was_never_stored() {
 fn a_full_disk_keeps_a_stopped_process_alive() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         200 store full
         210 send m2 two
         300 stop

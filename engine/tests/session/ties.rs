@@ -8,14 +8,8 @@ fn a_result_beats_the_stop_of_the_same_instant() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi
         500 stop-turn
             p1 <- interrupt engine_stop_1
         500 claude result m1
@@ -36,14 +30,8 @@ fn a_stop_settle_and_a_result_settle_twice() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi
         500 stop-turn
             p1 <- interrupt engine_stop_1
         600 claude answered engine_stop_1
@@ -51,7 +39,7 @@ fn a_stop_settle_and_a_result_settle_twice() {
             Idle
         3600 wait
         3610 timers
-            control-deadline at 10010
+            control-deadline at 10020
         ",
     );
 }
@@ -62,14 +50,8 @@ fn a_stop_settle_and_the_interrupt_deadline_settle_twice() {
     check(
         "
         0 chat claude
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- initialize engine_initialize
-            p1 <- m1
-        20 claude init ; lifecycle m1 started ; text a1 hi
-            m1 delivered
+        20 begun m1 one
+        20 claude text a1 hi
         500 stop-turn
             p1 <- interrupt engine_stop_1
         600 stop
@@ -95,13 +77,8 @@ fn a_stop_settle_and_the_interrupt_deadline_settle_twice() {
 fn the_synthetic_end_comes_before_the_kill_of_the_same_instant() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         500 stop
             p1 <- interrupt
             p1 SIGTERM
@@ -163,13 +140,8 @@ fn a_flush_comes_after_the_done_of_the_same_instant() {
 fn a_stop_takes_the_message_that_came_with_it() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         500 stop
             p1 <- interrupt
             p1 SIGTERM
@@ -191,13 +163,8 @@ fn a_stop_takes_the_message_that_came_with_it() {
 fn a_stop_spares_the_message_before_it() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         500 send m2 two
             m2 sent
             p1 <- m2
@@ -216,13 +183,8 @@ fn a_stop_spares_the_message_before_it() {
 fn a_message_of_the_instant_of_the_end_is_lost() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        500 say taken m1 ; done completed
-            m1 delivered
+        500 begun m1 one
+        500 say done completed
             Idle
         500 send m2 two
             Working
@@ -241,13 +203,8 @@ fn a_message_of_the_instant_of_the_end_is_lost() {
 fn a_disarmed_timer_of_the_same_instant_fires() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 stop-turn
             p1 <- stop
         12030 stop

@@ -7,13 +7,8 @@ use crate::rig::check;
 fn a_completed_turn_ends_its_run() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say text hi ; done completed
             Idle
         30 send m2 two
             Working
@@ -42,13 +37,8 @@ fn a_completed_turn_ends_its_run() {
 fn a_stop_in_place_ends_the_run_or_keeps_what_waited() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 send m2 two
             m2 sent
             p1 <- m2
@@ -85,13 +75,8 @@ fn a_driver_that_cannot_stop_in_place_parks_after_an_interrupt() {
     check(
         "
         0 chat mock steer
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done interrupted
-            m1 delivered
+        20 begun m1 one
+        20 say done interrupted
             Idle
             p1 <- end
             p1 SIGTERM
@@ -105,13 +90,8 @@ fn a_driver_that_cannot_stop_in_place_parks_after_an_interrupt() {
 fn a_killed_run_parks() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 stop
             p1 <- interrupt
             p1 SIGTERM
@@ -132,13 +112,8 @@ fn a_killed_run_parks() {
 fn an_errored_turn_parks_its_run() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done errored out of luck
-            m1 delivered
+        20 begun m1 one
+        20 say done errored out of luck
             Errored
             p1 <- end
             p1 SIGTERM
@@ -164,13 +139,8 @@ fn an_errored_turn_parks_its_run() {
 fn a_stream_that_ends_inside_a_turn_leaves_it_working() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 exit 3
             Errored
         40 doc
@@ -188,13 +158,8 @@ fn a_stream_that_ends_inside_a_turn_leaves_it_working() {
 fn a_parked_run_that_ends_is_an_error() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; done completed
-            m1 delivered
+        20 begun m1 one
+        20 say done completed
             Idle
         30 exit 1
             Idle
@@ -235,13 +200,8 @@ fn a_process_that_never_started_leaves_the_chat_working() {
 fn an_interrupt_that_is_never_answered_has_no_end_or_two() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 stop
             p1 <- interrupt
             p1 SIGTERM
@@ -266,13 +226,8 @@ fn an_interrupt_that_is_never_answered_has_no_end_or_two() {
 fn the_deadline_settles_what_the_driver_settled_at_the_same_instant() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 stop
             p1 <- interrupt
             p1 SIGTERM
@@ -297,13 +252,8 @@ fn the_deadline_settles_what_the_driver_settled_at_the_same_instant() {
 fn a_stop_in_place_that_settles_nothing_waits_for_ever() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 stop-turn
             p1 <- stop
         40 stop-turn
@@ -333,13 +283,8 @@ fn a_stop_in_place_that_settles_nothing_waits_for_ever() {
 fn a_process_that_dies_of_a_stop_in_place_is_an_error() {
     check(
         "
-        10 send m1 one
-            Working
-            m1 sent
-            p1 spawned
-            p1 <- m1
-        20 say taken m1 ; text hi
-            m1 delivered
+        20 begun m1 one
+        20 say text hi
         30 send m2 two
             m2 sent
             p1 <- m2

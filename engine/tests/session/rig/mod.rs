@@ -15,7 +15,7 @@ use engine::{
         Core,
         config::EngineConfig,
         effect::Effect,
-        input::{ChatSpec, Harness, Input, Now, Parent, Pipe, ProcId, StoreError},
+        input::{ChatSpec, Harness, Input, Message, Now, Parent, Pipe, ProcId, StoreError},
     },
     delegation::{Asked, Call, Origin},
     drivers::Capabilities,
@@ -199,6 +199,7 @@ impl Rig {
                 self.call(Asked::Mcp { origin, frame });
             }
             Verb::Wait => self.fire_until(line.at),
+            Verb::Begun(message) => self.begin(message),
             Verb::Input(input) => self.deliver(input),
             Verb::Said(bytes) => {
                 let proc = self.proc(line.proc, &line.chat);
@@ -226,6 +227,25 @@ impl Rig {
                 self.print(seen);
             }
         }
+    }
+
+    fn begin(&mut self, message: Message) {
+        let mark = self.transcript.len();
+        let (chat, id) = (message.chat.clone(), message.id.clone());
+        self.deliver(Input::Message(message));
+        let spawned = self.performed.iter().rev().find_map(|effect| match effect {
+            Effect::Spawn(spawn) => Some(spawn.program.as_str()),
+            _ => None,
+        });
+        let bytes = match spawned {
+            Some("claude") => say::claude(&format!("init ; lifecycle {id} started")),
+            _ => say::mock(&format!("taken {id}")),
+        };
+        if !self.is_dead() {
+            let proc = self.proc(None, &chat);
+            self.deliver(Input::Bytes { proc, pipe: Pipe::Stdout, bytes });
+        }
+        self.transcript.truncate(mark);
     }
 
     fn call(&mut self, asked: Asked) {

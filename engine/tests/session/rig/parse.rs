@@ -36,6 +36,9 @@ pub enum Verb {
         params: Value,
     },
     Wait,
+    /// A message was sent and the provider has taken it: how most scripts open. What that shows is shown by the scripts that are
+    /// about it, and not here.
+    Begun(Message),
     Input(Input),
     /// Bytes of stdout.
     Said(Vec<u8>),
@@ -197,6 +200,7 @@ fn verb(verb: &str, rest: &[&str], chat: &str) -> Verb {
             Verb::Mcp { side_chats_only: verb == "mcp-only", method: rest[0].to_owned(), params: json_of(&rest[1..]) }
         }
         "wait" => Verb::Wait,
+        "begun" => Verb::Begun(message()),
         "send" => Verb::Input(Input::Message(message())),
         "queue" => Verb::Input(Input::Queue(message())),
         // `commands c1 run m1 words ; c2 steer m2 words ; c3 interrupt ; c4 respond REQUEST words`, `@MS` before a kind dates it.
