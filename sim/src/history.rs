@@ -206,8 +206,8 @@ pub struct History {
     pub broken_provider: bool,
     /// True for a raw scene: the stage writes the host's lines itself, so they say nothing about the host.
     pub raw: bool,
-    /// True when a call to the host's disk is made to fail: then it may refuse to start, once.
-    pub disk_fails: bool,
+    /// Calls to the host's disk that are made to fail: so often it may refuse to start.
+    pub disk_faults: u32,
     /// When the host's disk refused what it had to write: what it did from the first of the two times on (ms) was shown at the
     /// second.
     pub withheld: Vec<(u64, u64)>,

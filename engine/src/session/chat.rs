@@ -43,11 +43,11 @@ pub struct Chat {
     pub(super) overflow: BTreeSet<String>,
     /// Subagent documents that no sink has open, by document id: a later steer of the child continues its document.
     pub(crate) children: BTreeMap<String, Vec<u8>>,
-    /// The queue as it is stored.
     /// What is known of queued messages besides their words.
     pub(super) notes: BTreeMap<String, QueueNote>,
     /// Wall clock at which somebody issued a message, ms, until its entry is written.
     pub(super) issued: BTreeMap<String, u64>,
+    /// The queue as it is stored: paused, messages, notes.
     pub(super) kept_queue: (bool, VecDeque<Message>, BTreeMap<String, QueueNote>),
     pub(super) turns: u64,
     pub(super) run: Option<Run>,

@@ -83,7 +83,9 @@ impl Check {
             let (provider, version) = piece.played_by();
             let paste = format!("rehearsal run {} --provider {provider}@{version}{}", piece.id(), self.seed_words());
             let result = report::result(piece, &outcome, None, paste, began.micros());
-            hashed.push((self.hashed(piece, None, &outcome.hash), results.len()));
+            // Where a difference of this piece is told, whatever its sweeps add behind it.
+            let place = results.len();
+            hashed.push((self.hashed(piece, None, &outcome.hash), place));
             if outcome.wrong {
                 wrong.extend(outcome.fault.clone());
             }
@@ -103,7 +105,7 @@ impl Check {
                 tally[n].failing += swept.failing.len();
                 if self.check_determinism || self.hashes.is_some() {
                     let runs = swept.plans.iter().zip(&swept.hashes);
-                    hashed.extend(runs.map(|(plan, hash)| (self.hashed(piece, Some(plan), hash), results.len() - 1)));
+                    hashed.extend(runs.map(|(plan, hash)| (self.hashed(piece, Some(plan), hash), place)));
                 }
                 for (plan, outcome) in &swept.failing {
                     results.push(self.swept_result(piece, plan, outcome));

@@ -48,7 +48,7 @@ impl Second {
     /// When it cannot be started.
     pub(super) fn start(arguments: &[String]) -> Result<Self, Failure> {
         let file = tempfile::NamedTempFile::new()
-            .map_err(|error| Failure::usage(format!("failed to make a file for the hashes of the second process: {error}")))?;
+            .map_err(|error| anyhow::anyhow!("failed to make a file for the hashes of the second process: {error}"))?;
         let child = this()?
             .arg("check")
             .args(arguments)
@@ -58,7 +58,7 @@ impl Second {
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
-            .map_err(|error| Failure::usage(format!("failed to start the second process: {error}")))?;
+            .map_err(|error| anyhow::anyhow!("failed to start the second process: {error}"))?;
         Ok(Second { child, file })
     }
 

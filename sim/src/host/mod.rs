@@ -324,9 +324,9 @@ pub trait Host {
     fn timers(&self) -> Option<Vec<Timer>>;
     /// Whether document changes of a chat wait for their flush.
     fn unflushed(&self, chat: &str) -> bool;
-    /// Row changes of a chat that it has made and cannot show yet, since its disk refuses them.
-    fn owed_rows(&self, _chat: &str) -> u32 {
-        0
+    /// Whether it has made changes that it cannot show yet, since its disk refuses them.
+    fn owes_writes(&self) -> bool {
+        false
     }
     /// Whether the timer that just fired was the deadline of the host's control requests.
     fn ends_requests(&self, timer: &str) -> bool;

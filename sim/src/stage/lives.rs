@@ -63,7 +63,7 @@ impl Stage<'_> {
     /// The first start, with the plan's faults armed.
     pub(super) fn begin(&mut self) -> Result<(), End> {
         for fault in faults(&self.setting.plan) {
-            self.history.disk_fails |= matches!(fault, Fault::Disk { .. });
+            self.history.disk_faults += u32::from(matches!(fault, Fault::Disk { .. }));
             self.host.arm(fault).map_err(End::Fault)?;
         }
         self.start_host()
@@ -187,7 +187,7 @@ impl Stage<'_> {
             Fault::Disk { call, outcome } => Fault::Disk { call: reached.disk_calls + call, outcome },
             Fault::PowerLoss { sync, torn } => Fault::PowerLoss { sync: reached.syncs + sync, torn },
         };
-        self.history.disk_fails |= matches!(fault, Fault::Disk { .. });
+        self.history.disk_faults += u32::from(matches!(fault, Fault::Disk { .. }));
         self.trace.line(self.now(), "world", format!("decides {fault:?}"), &[]);
         self.host.arm(fault).map_err(End::Fault)
     }

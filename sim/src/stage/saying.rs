@@ -417,17 +417,15 @@ impl Stage<'_> {
                 }
             }
         }
+        let owes = self.host.owes_writes();
+        let owed = view.chats.iter().any(|chat| chat.delivery.rows > 0);
+        match (owed, self.history.withheld.last_mut()) {
+            (true, Some(last)) => last.1 = now,
+            _ if owes && !view.chats.is_empty() => self.history.withheld.push((now, now)),
+            _ => {}
+        }
         for chat in &mut view.chats {
-            let rows = self.host.owed_rows(&chat.id);
-            let began = chat.delivery.rows == 0 && rows > 0;
-            if began {
-                self.history.withheld.push((now, now));
-            } else if chat.delivery.rows > 0
-                && let Some(last) = self.history.withheld.last_mut()
-            {
-                last.1 = now;
-            }
-            chat.delivery = Delivery { rows, docs: 0, unflushed: self.host.unflushed(&chat.id) };
+            chat.delivery = Delivery { rows: u32::from(owes), docs: 0, unflushed: self.host.unflushed(&chat.id) };
         }
     }
 

@@ -241,10 +241,8 @@ impl Host for EngineHost {
         shell.core().timers().any(|(_, key)| key.name == "flush" && key.owner == chat)
     }
 
-    fn owed_rows(&self, _chat: &str) -> u32 {
-        // The engine tells that it owes, not how much.
-        let owes = self.shell.as_ref().is_none_or(|shell| shell.core().timers().any(|(_, key)| key.name == "storage-retry"));
-        u32::from(owes)
+    fn owes_writes(&self) -> bool {
+        self.shell.as_ref().is_none_or(|shell| shell.core().timers().any(|(_, key)| key.name == "storage-retry"))
     }
 
     fn ends_requests(&self, timer: &str) -> bool {

@@ -16,6 +16,8 @@ pub const DURABLE: [&str; 4] = ["done", "steered", "inputRequested", "nativeFork
 #[derive(Default)]
 pub struct Crash {
     seen: usize,
+    /// How often the host refused to start.
+    refused: u32,
     /// What the viewer saw when the host ended.
     shown: Option<HostView>,
 }
@@ -34,7 +36,11 @@ impl Invariant for Crash {
             match &happening.what {
                 What::HostEnded { .. } => self.shown = Some(moment.view.clone()),
                 What::HostRefused { words } => {
-                    found.judge(ID, moment.at, moment.history.disk_fails, || format!("the host does not start: {words}"));
+                    self.refused += 1;
+                    let faults = moment.history.disk_faults;
+                    found.judge(ID, moment.at, self.refused <= faults, || {
+                        format!("the host does not start: {words} ({faults} disk call(s) were made to fail)")
+                    });
                 }
                 What::HostStarted => {
                     let empty = HostView::default();
